@@ -1,0 +1,37 @@
+package io.numaoperator.api;
+
+/** Names that are part of the product's contract: group, labels, annotations, field managers. */
+public final class Names {
+  public static final String GROUP = "numaoperator.io";
+  public static final String VERSION = "v1alpha1";
+
+  /** Label of a NumaNodeState: the policy that has the node. */
+  public static final String POLICY_LABEL = GROUP + "/policy";
+
+  /** Label of a Node whose AlignmentReady condition is True; workloads can select it. */
+  public static final String ALIGNED_LABEL = GROUP + "/aligned";
+
+  /** Annotation of a NumaPolicy: "true" starts no new change on any of its nodes. */
+  public static final String PAUSED_ANNOTATION = GROUP + "/paused";
+
+  /** Annotation of a Node: "true" leaves this node's kubelet alone. */
+  public static final String SKIP_ANNOTATION = GROUP + "/skip";
+
+  /**
+   * Annotation of a Node that the operator cordoned: {@code POLICY/ATTEMPT}. Only a node that
+   * carries it is ever uncordoned by the operator, and an agent starts a change only on a node that
+   * carries it for the very attempt.
+   */
+  public static final String CORDONED_ANNOTATION = GROUP + "/cordoned-for";
+
+  /** Field manager of everything that the operator applies. */
+  public static final String OPERATOR_FIELD_MANAGER = "numa-operator";
+
+  /** Field manager of what an agent writes: the status of its NumaNodeState. */
+  public static final String AGENT_FIELD_MANAGER = "numa-agent";
+
+  /** File name of the kubelet drop-in; late in the lexical order, so that it wins. */
+  public static final String DROP_IN_FILE = "90-numaoperator.conf";
+
+  private Names() {}
+}

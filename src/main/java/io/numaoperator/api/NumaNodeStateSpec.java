@@ -1,0 +1,57 @@
+package io.numaoperator.api;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
+
+/** What the operator wants of a node; written by the operator only. */
+public class NumaNodeStateSpec {
+  @Required
+  @Size(min = 1, max = 253)
+  @JsonPropertyDescription("The NumaPolicy that has this node.")
+  public String policy;
+
+  @JsonPropertyDescription(
+      "What the node's kubelet should be set to. Absent until the node's inventory is known, or"
+          + " while the plan has a fault (see condition KubeletConfigured).")
+  public DesiredKubelet kubelet;
+
+  @JsonPropertyDescription("Permission for one attempt to apply it. Absent means hold.")
+  public Grant grant;
+
+  /** The desired configuration. */
+  public static class DesiredKubelet {
+    @Required
+    @JsonPropertyDescription("The content of the kubelet drop-in file.")
+    public KubeletFragment fragment;
+
+    @Required
+    @Size(min = 12, max = 64)
+    @JsonPropertyDescription("Hash of the drop-in file's bytes.")
+    public String hash;
+
+    @Required
+    @Size(min = 2, max = 16)
+    @JsonPropertyDescription("How long a changed kubelet must be stable, for example 60s.")
+    public String verificationWindow;
+  }
+
+  /** Permission for one attempt. It is fenced: all three must match what the agent sees. */
+  public static class Grant {
+    @Required
+    @ValidationRule(
+        value = "self >= oldSelf",
+        message = "attempt numbers never go back: an old grant must not be given again")
+    @JsonPropertyDescription("Number of the attempt; each is used once.")
+    public Long attempt;
+
+    @Required
+    @JsonPropertyDescription("Hash of the fragment that may be applied.")
+    public String hash;
+
+    @Required
+    @JsonPropertyDescription("Boot of the node that it was planned for.")
+    public String bootId;
+  }
+}

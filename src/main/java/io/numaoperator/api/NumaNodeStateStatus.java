@@ -1,0 +1,323 @@
+package io.numaoperator.api;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crdv2.generator.v1.SchemaCustomizer;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** What was seen on the node. conditions are the operator's; all else is the node's agent's. */
+@SchemaCustomizer(value = ListMap.class, input = "conditions=type")
+public class NumaNodeStateStatus {
+  @Size(max = 16)
+  @JsonPropertyDescription(
+      "KubeletConfigured, DevicesReporting, TopologyPublished, SchedulerAware and, over all of"
+          + " them, AlignmentReady: a pod put on this node now will be aligned. Written by the"
+          + " operator.")
+  public List<Condition> conditions = new ArrayList<>();
+
+  @JsonPropertyDescription("The last attempt to change this node's kubelet.")
+  public Attempt attempt;
+
+  @Size(max = 64)
+  @JsonPropertyDescription("The boot that these observations are from.")
+  public String bootId;
+
+  @Size(max = 64)
+  @JsonPropertyDescription(
+      "Hash of the operator's drop-in file as it is on the node's disk; absent when there is none.")
+  public String dropInHash;
+
+  @JsonPropertyDescription("What the node consists of.")
+  public Inventory inventory;
+
+  @JsonPropertyDescription("What the running kubelet says its settings are.")
+  public EffectiveKubelet effective;
+
+  @JsonPropertyDescription("The policies recorded in the kubelet's state files.")
+  public StateFiles stateFiles;
+
+  @JsonPropertyDescription("How the containers on this node are placed.")
+  public Containers containers;
+
+  @JsonPropertyDescription(
+      "What kept the agent from observing, when something did: its observations above are from"
+          + " before.")
+  @Size(max = 1024)
+  public String agentError;
+
+  /** One attempt to change the kubelet, from grant to result. */
+  public static class Attempt {
+    @JsonPropertyDescription("The number in the grant.")
+    public Long number;
+
+    @JsonPropertyDescription("Hash of the fragment that was applied.")
+    public String hash;
+
+    @JsonPropertyDescription("Where it is, or ended.")
+    public Step step;
+
+    @JsonPropertyDescription("When this step began (RFC 3339).")
+    public String since;
+
+    @JsonPropertyDescription("How it ended; absent while it runs.")
+    public Result result;
+
+    @Size(max = 2048)
+    @JsonPropertyDescription("Why it failed: the kubelet's own line where there is one.")
+    public String error;
+  }
+
+  /** The steps of an attempt, in order. */
+  public enum Step {
+    Preparing,
+    Stopping,
+    ClearingState,
+    Writing,
+    Starting,
+    Verifying,
+    RollingBack,
+    VerifyingRollback,
+    Done
+  }
+
+  /** How an attempt ended. */
+  public enum Result {
+    Succeeded,
+    RolledBack,
+    RollbackFailed,
+    Refused
+  }
+
+  /** The node's hardware and its kubelet. */
+  public static class Inventory {
+    @JsonPropertyDescription("The kubelet and where its files are.")
+    public KubeletFacts kubelet;
+
+    @Size(max = 64)
+    @JsonPropertyDescription("The machine's NUMA nodes, by id.")
+    public List<ZoneFacts> zones = new ArrayList<>();
+
+    @JsonPropertyDescription("How many NUMA nodes the machine has.")
+    public Integer zoneCount;
+
+    @JsonPropertyDescription(
+        "How many GPUs the kubelet can hand out: devices whose resource name ends in /gpu.")
+    public Integer gpuCount;
+
+    @Size(max = 64)
+    @JsonPropertyDescription("Devices that the kubelet knows without a NUMA node.")
+    public List<DeviceCount> unplacedDevices = new ArrayList<>();
+
+    @Size(max = 64)
+    @JsonPropertyDescription("CPUs that are offline, as a cpuset; empty when there are none.")
+    public String offlineCpus;
+
+    @JsonPropertyDescription("MemTotal of /proc/meminfo in bytes: the kubelet's memory capacity.")
+    public Long memoryTotal;
+  }
+
+  /** What is known about the kubelet. */
+  public static class KubeletFacts {
+    @Size(max = 64)
+    @JsonPropertyDescription("Its version, for example v1.36.3.")
+    public String version;
+
+    @Size(max = 253)
+    @JsonPropertyDescription("Its systemd unit, for example kubelet.service.")
+    public String service;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("Its --config file.")
+    public String configFile;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("Its --config-dir; absent when it has none.")
+    public String dropInDirectory;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("Its --root-dir, where the managers' state files are.")
+    public String rootDirectory;
+
+    @Size(max = 64)
+    @JsonPropertyDescription(
+        "Fields that its command line sets; a flag wins over every file, so the operator cannot"
+            + " manage these.")
+    public List<String> managedByFlag = new ArrayList<>();
+
+    @JsonPropertyDescription("Process id of the kubelet; absent while it is down.")
+    public Long pid;
+
+    @JsonPropertyDescription("How often systemd restarted it since the unit was started.")
+    public Long restarts;
+  }
+
+  /** One NUMA node. */
+  public static class ZoneFacts {
+    @Required
+    @JsonPropertyDescription("The kernel's id; ids need not be contiguous.")
+    public Integer id;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("Its online CPUs as a cpuset; empty for a zone of memory only.")
+    public String cpus;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription(
+        "Its physical cores, each as the cpuset of its online hardware threads.")
+    public List<String> cores = new ArrayList<>();
+
+    @Size(max = 64)
+    @JsonPropertyDescription("The sockets (physical package ids) its CPUs are on.")
+    public List<Integer> sockets = new ArrayList<>();
+
+    @JsonPropertyDescription("Its memory in bytes, hugepages included.")
+    public Long memory;
+
+    @JsonPropertyDescription("Its hugepages in bytes, over all sizes.")
+    public Long hugepages;
+
+    @Size(max = 64)
+    @JsonPropertyDescription("Distance to each zone, in the order of the zones.")
+    public List<Integer> distances = new ArrayList<>();
+
+    @Size(max = 64)
+    @JsonPropertyDescription("Devices that the kubelet can hand out from this zone.")
+    public List<DeviceCount> devices = new ArrayList<>();
+
+    @Size(max = 64)
+    @JsonPropertyDescription("GPUs, accelerators and network cards that the kernel sees here.")
+    public List<PciDevice> pci = new ArrayList<>();
+  }
+
+  /** A number of devices of one resource. */
+  public static class DeviceCount {
+    @Required
+    @Size(max = 317)
+    @JsonPropertyDescription("The extended resource, for example nvidia.com/gpu.")
+    public String resource;
+
+    @Required
+    @JsonPropertyDescription("How many.")
+    public Integer count;
+
+    public DeviceCount() {}
+
+    public DeviceCount(String resource, int count) {
+      this.resource = resource;
+      this.count = count;
+    }
+  }
+
+  /** A PCI function. */
+  public static class PciDevice {
+    @Required
+    @Size(max = 16)
+    @JsonPropertyDescription("Its address, for example 0000:17:00.0.")
+    public String address;
+
+    @Size(max = 8)
+    @JsonPropertyDescription("Class code, for example 0302 (3D controller).")
+    public String pciClass;
+
+    @Size(max = 16)
+    @JsonPropertyDescription("vendor:device in hexadecimal.")
+    public String id;
+  }
+
+  /** The running kubelet's settings. */
+  public static class EffectiveKubelet {
+    @JsonPropertyDescription("Configz: asked of the running kubelet. Files: read from its files.")
+    public Source source;
+
+    @JsonPropertyDescription("The values of the fields that the operator manages.")
+    public KubeletFragment settings;
+
+    @Size(max = 256)
+    @JsonPropertyDescription("Feature gates that are set explicitly.")
+    public Map<String, Boolean> featureGates;
+  }
+
+  /** Where the effective settings were read. */
+  public enum Source {
+    Configz,
+    Files
+  }
+
+  /** The policies in the kubelet's state files; absent when the file is. */
+  public static class StateFiles {
+    @Size(max = 32)
+    @JsonPropertyDescription("policyName of cpu_manager_state.")
+    public String cpuPolicy;
+
+    @Size(max = 32)
+    @JsonPropertyDescription("policyName of memory_manager_state.")
+    public String memoryPolicy;
+  }
+
+  /** Placement of the running containers, by the kubelet's PodResources. */
+  public static class Containers {
+    @JsonPropertyDescription("Containers whose CPUs, memory and devices are on one NUMA node.")
+    public Integer aligned = 0;
+
+    @JsonPropertyDescription("Containers whose CPUs, memory or devices span NUMA nodes.")
+    public Integer crossNuma = 0;
+
+    @JsonPropertyDescription("Containers without exclusive CPUs.")
+    public Integer notPinned = 0;
+
+    @Size(max = 64)
+    @JsonPropertyDescription(
+        "Containers that hold devices or exclusive CPUs, those across NUMA nodes first; at most 64."
+            + " While one is left, the node's kubelet is not changed.")
+    public List<PlacedContainer> placed = new ArrayList<>();
+
+    @JsonPropertyDescription("How many more hold devices or exclusive CPUs than are listed.")
+    public Integer placedLeftOut;
+  }
+
+  /** Where one container is. */
+  public static class PlacedContainer {
+    @Required
+    @Size(max = 320)
+    @JsonPropertyDescription("namespace/name of its pod.")
+    public String pod;
+
+    @Required
+    @Size(max = 63)
+    @JsonPropertyDescription("Its name.")
+    public String container;
+
+    @JsonPropertyDescription("Aligned, CrossNUMA or NotPinned.")
+    public Placement placement;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("Its exclusive CPUs as a cpuset; empty when it has none.")
+    public String cpus;
+
+    @Size(max = 64)
+    @JsonPropertyDescription("The NUMA nodes of its exclusive CPUs.")
+    public List<Integer> cpuZones = new ArrayList<>();
+
+    @Size(max = 64)
+    @JsonPropertyDescription("The NUMA nodes of its memory; empty when memory is not pinned.")
+    public List<Integer> memoryZones = new ArrayList<>();
+
+    @Size(max = 64)
+    @JsonPropertyDescription("The NUMA nodes of its devices.")
+    public List<Integer> deviceZones = new ArrayList<>();
+
+    @Size(max = 16)
+    @JsonPropertyDescription("Its devices by resource.")
+    public List<DeviceCount> devices = new ArrayList<>();
+  }
+
+  /** How a container is placed. */
+  public enum Placement {
+    Aligned,
+    CrossNUMA,
+    NotPinned
+  }
+}

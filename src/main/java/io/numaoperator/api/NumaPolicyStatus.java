@@ -1,0 +1,61 @@
+package io.numaoperator.api;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crdv2.generator.v1.SchemaCustomizer;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the operator says about a policy; per-node detail is in the NumaNodeStates. */
+@SchemaCustomizer(value = ListMap.class, input = "conditions=type")
+public class NumaPolicyStatus {
+  @JsonPropertyDescription("The spec's generation that this status was made from.")
+  public Long observedGeneration;
+
+  @Size(max = 16)
+  @JsonPropertyDescription(
+      "Ready: every node is as the policy wants it. Reconciling and Stalled have the meaning of"
+          + " kstatus. KubeletsConfigured, DevicesReporting, TopologyPublished and SchedulerReady"
+          + " judge one part each, over all nodes.")
+  public List<Condition> conditions = new ArrayList<>();
+
+  @JsonPropertyDescription("How many nodes are in which state.")
+  public NodeCounts nodes;
+
+  @Size(max = 20)
+  @JsonPropertyDescription("Nodes that are not ready, the worst first; at most 20.")
+  public List<NotReadyNode> notReady = new ArrayList<>();
+
+  @JsonPropertyDescription("How many more nodes are not ready than are listed.")
+  public Integer notReadyLeftOut;
+
+  /** Counts of the policy's nodes. */
+  public static class NodeCounts {
+    @JsonPropertyDescription("Nodes that belong to this policy.")
+    public Integer matched = 0;
+
+    @JsonPropertyDescription("Nodes whose AlignmentReady condition is True.")
+    public Integer ready = 0;
+
+    @JsonPropertyDescription("Nodes that are being changed now.")
+    public Integer updating = 0;
+
+    @JsonPropertyDescription("Nodes whose change failed or that cannot be changed.")
+    public Integer failed = 0;
+  }
+
+  /** One node that is not ready. */
+  public static class NotReadyNode {
+    @Required
+    @JsonPropertyDescription("The node's name.")
+    public String name;
+
+    @JsonPropertyDescription("The reason of its AlignmentReady condition.")
+    public String reason;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("The message of its AlignmentReady condition.")
+    public String message;
+  }
+}
