@@ -1,0 +1,19 @@
+package io.numaoperator.plan;
+
+/**
+ * What a plan has to know of the cluster.
+ *
+ * @param namespace the operator's own; what it creates lives there
+ * @param operatorImage the operator's image, which is the agent's as well
+ * @param server version of the API server
+ * @param oldestKubelet version of the oldest kubelet among the nodes that the policies select; the
+ *     server's where there are none
+ * @param vgpuResourcesAllocatable whether HAMi's nvidia.com/gpumem and nvidia.com/gpucores are in
+ *     the allocatable of its nodes (HAMi's mockDevicePlugin; off by default)
+ */
+public record ClusterFacts(
+    String namespace,
+    String operatorImage,
+    ClusterVersion server,
+    ClusterVersion oldestKubelet,
+    boolean vgpuResourcesAllocatable) {}

@@ -1,0 +1,114 @@
+package io.numaoperator.plan.scheduler;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.numaoperator.api.DevicePluginPolicy;
+import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.plan.Access;
+import io.numaoperator.plan.Ownership;
+import io.numaoperator.plan.Part;
+import io.numaoperator.plan.Provision;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The scheduler-plugins' kube-scheduler, beside the cluster's own and under its own name. */
+final class NodeResourceTopologyMatch implements SchedulerProvider {
+  static final String NAME = "numa-scheduler";
+  private static final String PROVIDER = "noderesourcetopologymatch";
+  private static final String KUBE_SYSTEM = "kube-system";
+
+  @Override
+  public Provision plan(Input input) {
+    if (hamiOnly(input)) {
+      return new Provision.Refused(
+          "HAMiSchedulesItsOwnPods",
+          "NodeResourceTopologyMatch rejects every pod that requests a resource absent from the"
+              + " node's allocatable, and HAMi's nvidia.com/gpumem and nvidia.com/gpucores are: HAMi's"
+              + " own scheduler places its pods; use scheduler.provider None or External");
+    }
+    var plugin = settings(input.setting());
+    var image =
+        Optional.ofNullable(plugin.image)
+            .or(() -> SchedulerRelease.imageFor(input.facts().server()));
+    if (image.isEmpty()) {
+      return new Provision.Refused(
+          SchedulerRelease.NONE_FITS,
+          "no release of scheduler-plugins runs against Kubernetes %s (released: 1.32 to 1.35); set"
+                  .formatted(input.facts().server())
+              + " scheduler.nodeResourceTopologyMatch.image to one that does, or use another"
+              + " provider");
+    }
+    return new Provision.Objects(PROVIDER, objects(input, plugin, image.get()), remarks(input));
+  }
+
+  private static List<HasMetadata> objects(
+      Input input, SchedulerPolicy.NodeResourceTopologyMatch plugin, String image) {
+    var ownership = Ownership.of(Part.SCHEDULER, PROVIDER, input.policies());
+    var namespace = input.facts().namespace();
+    var access = new Access(ownership, namespace, NAME);
+    var config = SchedulerConfig.yaml(input.facts(), input.setting(), plugin);
+    var workload = new SchedulerWorkload(ownership, namespace, input.setting().replicas);
+    var objects =
+        new ArrayList<HasMetadata>(
+            List.of(
+                access.serviceAccount(),
+                access.clusterRole(
+                    NAME,
+                    List.of(
+                        Access.rule(
+                            "topology.node.k8s.io",
+                            List.of("noderesourcetopologies"),
+                            "get",
+                            "list",
+                            "watch"))),
+                access.clusterRoleBinding(NAME, NAME),
+                // the API server's own roles follow the cluster's version
+                access.clusterRoleBinding(NAME + "-kube-scheduler", "system:kube-scheduler"),
+                access.clusterRoleBinding(NAME + "-volume-scheduler", "system:volume-scheduler"),
+                // system:kube-scheduler allows a Lease named kube-scheduler only
+                access.role(
+                    NAME,
+                    List.of(
+                        Access.rule("coordination.k8s.io", List.of("leases"), "create"),
+                        Access.rule("coordination.k8s.io", List.of("leases"), "get", "update")
+                            .edit()
+                            .withResourceNames(SchedulerConfig.LEASE)
+                            .build())),
+                access.roleBinding(namespace, NAME, NAME),
+                // to authenticate whoever asks its secure port
+                access.roleBinding(
+                    KUBE_SYSTEM,
+                    NAME + "-auth-reader",
+                    "extension-apiserver-authentication-reader"),
+                workload.configMap(config),
+                workload.deployment(image, config, input.topologyRevision())));
+    workload.disruptionBudget().ifPresent(objects::add);
+    return objects;
+  }
+
+  /** Seen in cache/overreserve.go of v0.34.7: the cache is filled when the process starts. */
+  private static List<Provision.Remark> remarks(Input input) {
+    return input.setting().replicas > 1
+        ? List.of(
+            new Provision.Remark(
+                "StandbySchedulersHoldOldTopology",
+                "a standby scheduler keeps the topology that it read at its own start: after a"
+                    + " failover the first pods may be placed by old numbers; one replica is safer"))
+        : List.of();
+  }
+
+  private static boolean hamiOnly(Input input) {
+    return !input.facts().vgpuResourcesAllocatable()
+        && !input.policies().isEmpty()
+        && input.policies().stream()
+            .allMatch(
+                policy ->
+                    policy.getSpec().devicePlugin.provider == DevicePluginPolicy.Provider.HAMi);
+  }
+
+  private static SchedulerPolicy.NodeResourceTopologyMatch settings(SchedulerPolicy setting) {
+    return setting.nodeResourceTopologyMatch == null
+        ? new SchedulerPolicy.NodeResourceTopologyMatch()
+        : setting.nodeResourceTopologyMatch;
+  }
+}

@@ -1,0 +1,156 @@
+package io.numaoperator.plan.scheduler;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.IntOrString;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.Probe;
+import io.fabric8.kubernetes.api.model.ProbeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetBuilder;
+import io.numaoperator.plan.ContentHash;
+import io.numaoperator.plan.Ownership;
+import java.util.Map;
+import java.util.Optional;
+
+/** The scheduler's ConfigMap, Deployment and PodDisruptionBudget. */
+record SchedulerWorkload(Ownership ownership, String namespace, int replicas) {
+  static final String REVISION_ANNOTATION = "numaoperator.io/topology-revision";
+  static final String CONFIG_KEY = "scheduler-config.yaml";
+  private static final String NAME = NodeResourceTopologyMatch.NAME;
+  private static final String CONFIG_DIRECTORY = "/etc/numa-scheduler";
+  private static final int SECURE_PORT = 10259;
+
+  ConfigMap configMap(String config) {
+    return new ConfigMapBuilder()
+        .withMetadata(ownership.metadata(namespace, NAME))
+        .withData(Map.of(CONFIG_KEY, config))
+        .build();
+  }
+
+  /** One replica needs none: a budget of zero disruptions would block the drain of its node. */
+  Optional<HasMetadata> disruptionBudget() {
+    return replicas > 1
+        ? Optional.of(
+            new PodDisruptionBudgetBuilder()
+                .withMetadata(ownership.metadata(namespace, NAME))
+                .withNewSpec()
+                .withMaxUnavailable(new IntOrString(1))
+                .withNewSelector()
+                .withMatchLabels(ownership.selector(NAME))
+                .endSelector()
+                .endSpec()
+                .build())
+        : Optional.empty();
+  }
+
+  Deployment deployment(String image, String config, String topologyRevision) {
+    return new DeploymentBuilder()
+        .withMetadata(ownership.metadata(namespace, NAME))
+        .withNewSpec()
+        .withReplicas(replicas)
+        .withNewSelector()
+        .withMatchLabels(ownership.selector(NAME))
+        .endSelector()
+        .withNewTemplate()
+        .withMetadata(
+            ownership.podTemplate(
+                NAME,
+                Map.of(
+                    ContentHash.ANNOTATION,
+                    ContentHash.of(config),
+                    REVISION_ANNOTATION,
+                    topologyRevision)))
+        .withSpec(podSpec(image))
+        .endTemplate()
+        .endSpec()
+        .build();
+  }
+
+  private PodSpec podSpec(String image) {
+    return new PodSpecBuilder()
+        .withServiceAccountName(NAME)
+        .withAutomountServiceAccountToken(true)
+        .withEnableServiceLinks(false)
+        .withPriorityClassName("system-cluster-critical")
+        .withNodeSelector(Map.of("kubernetes.io/os", "linux"))
+        .addNewToleration()
+        .withKey("node-role.kubernetes.io/control-plane")
+        .withOperator("Exists")
+        .withEffect("NoSchedule")
+        .endToleration()
+        // spread, not anti-affinity: that one deadlocks a rollout when replicas equal nodes
+        .addNewTopologySpreadConstraint()
+        .withMaxSkew(1)
+        .withTopologyKey("kubernetes.io/hostname")
+        .withWhenUnsatisfiable("ScheduleAnyway")
+        .withNewLabelSelector()
+        .withMatchLabels(ownership.selector(NAME))
+        .endLabelSelector()
+        .withMatchLabelKeys("pod-template-hash")
+        .endTopologySpreadConstraint()
+        .withNewSecurityContext()
+        .withRunAsNonRoot(true)
+        .withRunAsUser(65532L)
+        .withNewSeccompProfile()
+        .withType("RuntimeDefault")
+        .endSeccompProfile()
+        .endSecurityContext()
+        .withContainers(container(image))
+        .addNewVolume()
+        .withName("config")
+        .withNewConfigMap()
+        .withName(NAME)
+        .endConfigMap()
+        .endVolume()
+        .build();
+  }
+
+  private static Container container(String image) {
+    return new ContainerBuilder()
+        .withName("kube-scheduler")
+        .withImage(image)
+        .withCommand("/bin/kube-scheduler")
+        .withArgs("--config=" + CONFIG_DIRECTORY + "/" + CONFIG_KEY, "--secure-port=" + SECURE_PORT)
+        .addNewPort()
+        .withName("https")
+        .withContainerPort(SECURE_PORT)
+        .endPort()
+        .withLivenessProbe(healthz().edit().withInitialDelaySeconds(15).build())
+        .withReadinessProbe(healthz())
+        .withNewResources()
+        .addToRequests("cpu", new Quantity("100m"))
+        .addToRequests("memory", new Quantity("128Mi"))
+        .endResources()
+        .withNewSecurityContext()
+        .withReadOnlyRootFilesystem(true)
+        .withAllowPrivilegeEscalation(false)
+        .withNewCapabilities()
+        .withDrop("ALL")
+        .endCapabilities()
+        .endSecurityContext()
+        .addNewVolumeMount()
+        .withName("config")
+        .withMountPath(CONFIG_DIRECTORY)
+        .withReadOnly(true)
+        .endVolumeMount()
+        .build();
+  }
+
+  private static Probe healthz() {
+    return new ProbeBuilder()
+        .withNewHttpGet()
+        .withPath("/healthz")
+        .withPort(new IntOrString("https"))
+        .withScheme("HTTPS")
+        .endHttpGet()
+        .withPeriodSeconds(10)
+        .build();
+  }
+}

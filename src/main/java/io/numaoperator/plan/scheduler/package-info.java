@@ -1,0 +1,2 @@
+/** The scheduler that reads NodeResourceTopology objects. */
+package io.numaoperator.plan.scheduler;

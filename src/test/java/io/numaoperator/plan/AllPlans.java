@@ -1,0 +1,84 @@
+package io.numaoperator.plan;
+
+import static io.numaoperator.plan.Policies.cluster;
+import static io.numaoperator.plan.Policies.policy;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.numaoperator.api.DevicePluginPolicy;
+import io.numaoperator.api.NumaPolicySpec;
+import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.api.TopologyUpdaterPolicy;
+import io.numaoperator.plan.agent.AgentPlan;
+import io.numaoperator.plan.device.DevicePluginProvider;
+import io.numaoperator.plan.device.DevicePluginProviders;
+import io.numaoperator.plan.scheduler.SchedulerProvider;
+import io.numaoperator.plan.scheduler.SchedulerProviders;
+import io.numaoperator.plan.updater.TopologyUpdaterProvider;
+import io.numaoperator.plan.updater.TopologyUpdaterProviders;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What every provider makes, for tests of what holds for all objects: a new provider is in here by
+ * its enum constant alone.
+ */
+final class AllPlans {
+  private AllPlans() {}
+
+  static List<HasMetadata> objects() {
+    var facts = cluster(34);
+    var policies =
+        List.of(
+            policy("gpu", 1, spec -> spec.scheduler.replicas = 3),
+            policy("hami", 2, AllPlans::withHami));
+    var updaters =
+        Arrays.stream(TopologyUpdaterPolicy.Provider.values())
+            .map(TopologyUpdaterProviders::of)
+            .map(
+                updater ->
+                    updater.plan(
+                        new TopologyUpdaterProvider.Input(
+                            facts, policies, policies.getFirst().getSpec().topologyUpdater)))
+            .toList();
+    var devicePlugins =
+        Arrays.stream(DevicePluginPolicy.Provider.values())
+            .map(DevicePluginProviders::of)
+            .map(
+                plugin ->
+                    plugin.plan(
+                        new DevicePluginProvider.Input(
+                            facts,
+                            List.of(
+                                new DevicePluginProvider.NodePool(
+                                    policies.getLast(), Set.of("gpu-1"))),
+                            Map.of(),
+                            Map.of())))
+            .toList();
+    var schedulers =
+        Arrays.stream(SchedulerPolicy.Provider.values())
+            .map(SchedulerProviders::of)
+            .map(
+                scheduler ->
+                    scheduler.plan(
+                        new SchedulerProvider.Input(
+                            facts, policies, policies.getFirst().getSpec().scheduler, "r1")))
+            .toList();
+    var provisions = new ArrayList<Provision>();
+    provisions.add(AgentPlan.objects(facts, policies));
+    provisions.addAll(updaters);
+    provisions.addAll(devicePlugins);
+    provisions.addAll(schedulers);
+    return provisions.stream()
+        .filter(Provision.Objects.class::isInstance)
+        .flatMap(provision -> ((Provision.Objects) provision).objects().stream())
+        .toList();
+  }
+
+  private static void withHami(NumaPolicySpec spec) {
+    spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi;
+    spec.devicePlugin.hami = new DevicePluginPolicy.Hami();
+  }
+}

@@ -1,0 +1,201 @@
+package io.numaoperator.plan.agent;
+
+import static io.numaoperator.plan.Policies.assertStable;
+import static io.numaoperator.plan.Policies.cluster;
+import static io.numaoperator.plan.Policies.policy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.numaoperator.api.NodeSelector;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.TopologyUpdaterPolicy;
+import io.numaoperator.plan.Golden;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class AgentPlanTest {
+  private static final NumaPolicy GPU = policy("gpu", 1);
+  private static final NumaPolicy HPC =
+      policy(
+          "hpc",
+          2,
+          spec -> {
+            spec.allowControlPlane = true;
+            spec.nodeSelector.matchExpressions.add(in("zone", "b", "a", "b"));
+            spec.nodeSelector.matchExpressions.add(exists("fabric"));
+          });
+
+  @Test
+  void rendersTheDocumentedObjects() throws IOException {
+    Golden.assertMatches("agent", AgentPlan.objects(cluster(34), List.of(GPU, HPC)));
+  }
+
+  @Test
+  void withoutPolicyThereIsNoAgent() {
+    assertThat(AgentPlan.objects(cluster(34), List.of()).objects()).isEmpty();
+  }
+
+  @Test
+  void orderOfPoliciesDoesNotMatter() {
+    assertStable(
+        List.of(GPU, HPC, policy("third", 3), policy("fourth", 4)),
+        policies -> Golden.yaml(AgentPlan.objects(cluster(34), policies).objects()));
+  }
+
+  @Test
+  void oneTermAPolicyAndTheControlPlaneOnlyWhenAllowed() {
+    var terms = terms(GPU, HPC);
+    assertThat(terms)
+        .extracting(AgentPlanTest::text)
+        .containsExactlyInAnyOrder(
+            "kubernetes.io/os In [linux] & node-role.kubernetes.io/control-plane DoesNotExist []"
+                + " & pool In [gpu]",
+            "kubernetes.io/os In [linux] & fabric Exists [] & pool In [hpc] & zone In [a, b]");
+  }
+
+  @Test
+  void anEmptySelectorMeansAllLinuxNodesButTheControlPlane() {
+    var all = policy("all", 1, spec -> spec.nodeSelector = new NodeSelector());
+    assertThat(terms(all))
+        .extracting(AgentPlanTest::text)
+        .containsExactly(
+            "kubernetes.io/os In [linux] & node-role.kubernetes.io/control-plane DoesNotExist []");
+  }
+
+  @Test
+  void absentListsOfTheWireAreEmpty() {
+    var bare =
+        policy(
+            "bare",
+            1,
+            spec -> {
+              spec.nodeSelector.matchLabels = null;
+              spec.nodeSelector.matchExpressions = null;
+              spec.allowControlPlane = null;
+            });
+    assertThat(terms(bare)).hasSize(1);
+  }
+
+  @Test
+  void alikeSelectorsShareATerm() {
+    var twin = policy("twin", 5, spec -> spec.nodeSelector = GPU.getSpec().nodeSelector);
+    assertThat(terms(GPU, twin)).hasSize(1);
+  }
+
+  @Test
+  void goesWithTheLastPolicyAndIsControlledByNone() {
+    var owners = daemonSet(List.of(HPC, GPU)).getMetadata().getOwnerReferences();
+    assertThat(owners).extracting(OwnerReference::getName).containsExactly("gpu", "hpc");
+    assertThat(owners).allSatisfy(owner -> assertThat(owner.getController()).isNull());
+  }
+
+  @Test
+  void aPolicyFromAFileOwnsNothing() {
+    var offline = policy("offline", 1);
+    offline.getMetadata().setUid(null);
+    assertThat(daemonSet(List.of(offline)).getMetadata().getOwnerReferences()).isEmpty();
+  }
+
+  @Test
+  void mayWriteTopologyOnlyWhenItPublishesIt() {
+    var nfd =
+        policy(
+            "gpu", 1, spec -> spec.topologyUpdater.provider = TopologyUpdaterPolicy.Provider.NFD);
+    assertThat(resources(List.of(GPU))).contains("noderesourcetopologies");
+    assertThat(resources(List.of(nfd))).doesNotContain("noderesourcetopologies");
+    // the younger policy would publish, but the older one's updater holds
+    assertThat(resources(List.of(HPC, nfd))).doesNotContain("noderesourcetopologies");
+  }
+
+  @Test
+  void isRootWithoutPrivileges() {
+    var pod = daemonSet(List.of(GPU)).getSpec().getTemplate().getSpec();
+    var security = pod.getContainers().getFirst().getSecurityContext();
+    assertThat(security.getRunAsUser()).isZero();
+    assertThat(security.getPrivileged()).isNull();
+    assertThat(security.getCapabilities().getDrop()).containsExactly("ALL");
+    assertThat(security.getCapabilities().getAdd()).isEmpty();
+    assertThat(security.getReadOnlyRootFilesystem()).isTrue();
+    assertThat(security.getAllowPrivilegeEscalation()).isFalse();
+    assertThat(pod.getContainers().getFirst().getLivenessProbe()).isNull();
+  }
+
+  @Test
+  void touchesOnlyTheListedDirectoriesOfItsNode() {
+    var pod = daemonSet(List.of(GPU)).getSpec().getTemplate().getSpec();
+    assertThat(pod.getContainers().getFirst().getVolumeMounts())
+        .extracting(
+            mount ->
+                mount.getMountPath() + (Boolean.TRUE.equals(mount.getReadOnly()) ? " ro" : " rw"))
+        .containsExactly(
+            "/host/var/lib/kubelet rw",
+            "/host/etc/kubernetes rw",
+            "/host/etc/systemd/system rw",
+            "/host/run/dbus rw",
+            "/host/sys ro",
+            "/host/var/lib/numaoperator rw",
+            "/host/var/log ro",
+            "/tmp rw");
+    // without it a pod's volume stays mounted in the agent when the host unmounts it
+    assertThat(pod.getContainers().getFirst().getVolumeMounts().getFirst().getMountPropagation())
+        .isEqualTo("HostToContainer");
+  }
+
+  private static DaemonSet daemonSet(List<NumaPolicy> policies) {
+    return only(DaemonSet.class, policies);
+  }
+
+  private static List<String> resources(List<NumaPolicy> policies) {
+    return only(ClusterRole.class, policies).getRules().stream()
+        .flatMap(rule -> rule.getResources().stream())
+        .toList();
+  }
+
+  private static <T extends HasMetadata> T only(Class<T> kind, List<NumaPolicy> policies) {
+    return AgentPlan.objects(cluster(34), policies).objects().stream()
+        .filter(kind::isInstance)
+        .map(kind::cast)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static List<NodeSelectorTerm> terms(NumaPolicy... policies) {
+    return daemonSet(List.of(policies))
+        .getSpec()
+        .getTemplate()
+        .getSpec()
+        .getAffinity()
+        .getNodeAffinity()
+        .getRequiredDuringSchedulingIgnoredDuringExecution()
+        .getNodeSelectorTerms();
+  }
+
+  private static String text(NodeSelectorTerm term) {
+    return String.join(
+        " & ",
+        term.getMatchExpressions().stream()
+            .map(r -> r.getKey() + " " + r.getOperator() + " " + r.getValues())
+            .toList());
+  }
+
+  private static NodeSelector.Requirement in(String key, String... values) {
+    var requirement = new NodeSelector.Requirement();
+    requirement.key = key;
+    requirement.operator = NodeSelector.Operator.In;
+    requirement.values = List.of(values);
+    return requirement;
+  }
+
+  private static NodeSelector.Requirement exists(String key) {
+    var requirement = new NodeSelector.Requirement();
+    requirement.key = key;
+    requirement.operator = NodeSelector.Operator.Exists;
+    requirement.values = null;
+    return requirement;
+  }
+}

@@ -1,0 +1,211 @@
+package io.numaoperator.plan.device;
+
+import static io.numaoperator.plan.Policies.assertStable;
+import static io.numaoperator.plan.Policies.cluster;
+import static io.numaoperator.plan.Policies.policy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.numaoperator.api.DevicePluginPolicy;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.plan.Golden;
+import io.numaoperator.plan.Ownership;
+import io.numaoperator.plan.Provision;
+import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DevicePluginProvidersTest {
+  private static final ConfigMapRef HAMIS = new ConfigMapRef("hami-system", "hami-device-plugin");
+  private static final ConfigMapRef OURS =
+      new ConfigMapRef("hami-system", "numaoperator-hami-config");
+  private static final NodePool GPU = new NodePool(hami("gpu", 1, 4), Set.of("gpu-2", "gpu-1"));
+  private static final String CHART =
+      """
+      {"nodeconfig": [{"name": "m5-cloudinfra-online02", "devicememoryscaling": 1.8}]}
+      """;
+
+  @Test
+  void rendersHamisConfiguration() throws IOException {
+    Golden.assertMatches("device-plugin-hami", plan(List.of(GPU), Map.of(), Map.of(HAMIS, CHART)));
+  }
+
+  @Test
+  void orderOfPoolsDoesNotMatter() {
+    assertStable(
+        List.of(
+            GPU,
+            new NodePool(hami("b", 3, 2), Set.of("gpu-3", "gpu-1")),
+            new NodePool(hami("a", 2, 8), Set.of("gpu-4", "gpu-3"))),
+        pools -> Golden.yaml(objects(plan(pools, Map.of(), Map.of()))));
+  }
+
+  @Test
+  void aNodeOfTwoPoolsIsTheOlderPolicys() {
+    var json =
+        json(
+            plan(List.of(new NodePool(hami("a", 2, 8), Set.of("gpu-1")), GPU), Map.of(), Map.of()));
+    assertThat(json).contains("\"devicesplitcount\" : 4").doesNotContain(": 8");
+  }
+
+  @Test
+  void ourOwnIsGoneOnWithAndHamisIsOnlyForTheStart() {
+    var first = json(plan(List.of(GPU), Map.of(), Map.of(HAMIS, CHART)));
+    var second =
+        json(plan(List.of(GPU), Map.of(OURS, first), Map.of(HAMIS, "{\"nodeconfig\": []}")));
+    assertThat(second).isEqualTo(first);
+  }
+
+  @Test
+  void withoutPoliciesItStaysWithWhatHamisHeld() {
+    var held = json(plan(List.of(GPU), Map.of(), Map.of(HAMIS, CHART)));
+    var objects = objects(plan(List.of(), Map.of(OURS, held), Map.of()));
+    var configMap = (ConfigMap) objects.getFirst();
+    assertThat(configMap.getData().get("config.json"))
+        .contains("m5-cloudinfra-online02")
+        .doesNotContain("gpu-1");
+    assertThat(configMap.getMetadata().getLabels()).containsEntry(Ownership.RETAIN_LABEL, "true");
+    assertThat(configMap.getMetadata().getOwnerReferences()).isEmpty();
+  }
+
+  @Test
+  void poolsMayHaveConfigMapsOfTheirOwn() {
+    var other =
+        policy(
+            "other",
+            2,
+            spec -> {
+              spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi;
+              spec.devicePlugin.hami = new DevicePluginPolicy.Hami();
+              spec.devicePlugin.hami.namespace = "gpu-sharing";
+            });
+    var objects =
+        objects(plan(List.of(GPU, new NodePool(other, Set.of("gpu-9"))), Map.of(), Map.of()));
+    assertThat(objects)
+        .extracting(object -> object.getMetadata().getNamespace())
+        .containsExactly("gpu-sharing", "hami-system");
+    assertThat(hami().reads(List.of(other, GPU.policy())))
+        .containsExactly(
+            new ConfigMapRef("gpu-sharing", "hami-device-plugin"),
+            new ConfigMapRef("gpu-sharing", "numaoperator-hami-config"),
+            HAMIS,
+            OURS);
+  }
+
+  @Test
+  void saysWhatTheHelmOwnerHasToRun() {
+    var planned = (Provision.Objects) plan(List.of(GPU), Map.of(), Map.of());
+    assertThat(planned.remarks())
+        .singleElement()
+        .satisfies(
+            remark -> {
+              assertThat(remark.reason()).isEqualTo("HelmOwnerMustReferToConfig");
+              assertThat(remark.message())
+                  .contains("--namespace hami-system")
+                  .contains(
+                      "--set devicePlugin.nodeConfiguration.externalConfigName="
+                          + "numaoperator-hami-config");
+            });
+  }
+
+  @Test
+  void namesTheNodesThatTakeNoPart() {
+    var mig = "{\"nodeconfig\": [{\"name\": \"gpu-2\", \"operatingmode\": \"mig\"}]}";
+    var planned = (Provision.Objects) plan(List.of(GPU), Map.of(), Map.of(HAMIS, mig));
+    assertThat(planned.remarks())
+        .filteredOn(remark -> remark.reason().equals("NotInHamiCoreMode"))
+        .singleElement()
+        .satisfies(remark -> assertThat(remark.message()).endsWith(": gpu-2"));
+  }
+
+  @Test
+  void refusesJsonThatHamiWouldIgnore() {
+    assertThat(plan(List.of(GPU), Map.of(), Map.of(HAMIS, "{nodeconfig: []}")))
+        .isInstanceOfSatisfying(
+            Provision.Refused.class,
+            refused -> {
+              assertThat(refused.reason()).isEqualTo("InvalidNodeConfig");
+              assertThat(refused.message()).contains("hami-system/hami-device-plugin", "line 1");
+            });
+  }
+
+  @Test
+  void writesOverNobodysConfigMap() {
+    assertThat(plan(List.of(GPU), Map.of(), Map.of(OURS, "")))
+        .isInstanceOfSatisfying(
+            Provision.Refused.class,
+            refused -> assertThat(refused.reason()).isEqualTo("ConfigMapNotOurs"));
+    var bold = hami("bold", 1, 1);
+    bold.getSpec().devicePlugin.hami.configMapName = HAMIS.name();
+    assertThat(plan(List.of(new NodePool(bold, Set.of("gpu-1"))), Map.of(), Map.of(HAMIS, CHART)))
+        .isInstanceOfSatisfying(
+            Provision.Refused.class,
+            refused -> assertThat(refused.reason()).isEqualTo("ConfigMapNotOurs"));
+  }
+
+  @Test
+  void refusesWhatDoesNotFitIntoAConfigMap() {
+    var filler = "x".repeat(1 << 20);
+    assertThat(plan(List.of(GPU), Map.of(), Map.of(HAMIS, "{\"note\": \"" + filler + "\"}")))
+        .isInstanceOfSatisfying(
+            Provision.Refused.class,
+            refused -> assertThat(refused.reason()).isEqualTo("NodeConfigTooLarge"));
+  }
+
+  @Test
+  void noneIsNothing() {
+    var none = DevicePluginProviders.of(DevicePluginPolicy.Provider.None);
+    assertThat(none.reads(List.of(policy("a", 1)))).isEmpty();
+    assertThat(none.plan(input(List.of(), Map.of(), Map.of())))
+        .isEqualTo(Provision.Objects.none("none"));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"NVIDIA", "GPUOperator"})
+  void saysWhatItCannotDoYet(DevicePluginPolicy.Provider provider) {
+    assertThat(DevicePluginProviders.of(provider).plan(input(List.of(), Map.of(), Map.of())))
+        .isInstanceOfSatisfying(
+            Provision.NotYet.class,
+            notYet -> assertThat(notYet.message()).contains(provider.name()));
+  }
+
+  private static NumaPolicy hami(String name, int day, int splitCount) {
+    return policy(
+        name,
+        day,
+        spec -> {
+          spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi;
+          spec.devicePlugin.hami = new DevicePluginPolicy.Hami();
+          spec.devicePlugin.hami.deviceSplitCount = splitCount;
+        });
+  }
+
+  private static DevicePluginProvider hami() {
+    return DevicePluginProviders.of(DevicePluginPolicy.Provider.HAMi);
+  }
+
+  private static Provision plan(
+      List<NodePool> pools, Map<ConfigMapRef, String> owned, Map<ConfigMapRef, String> foreign) {
+    return hami().plan(input(pools, owned, foreign));
+  }
+
+  private static DevicePluginProvider.Input input(
+      List<NodePool> pools, Map<ConfigMapRef, String> owned, Map<ConfigMapRef, String> foreign) {
+    return new DevicePluginProvider.Input(cluster(34), pools, owned, foreign);
+  }
+
+  private static List<HasMetadata> objects(Provision provision) {
+    assertThat(provision).isInstanceOf(Provision.Objects.class);
+    return ((Provision.Objects) provision).objects();
+  }
+
+  private static String json(Provision provision) {
+    return ((ConfigMap) objects(provision).getFirst()).getData().get("config.json");
+  }
+}
