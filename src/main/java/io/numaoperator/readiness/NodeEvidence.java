@@ -1,0 +1,83 @@
+package io.numaoperator.readiness;
+
+import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.api.NumaPolicySpec;
+import io.numaoperator.rollout.NodeProgress;
+import java.util.List;
+
+/**
+ * All that is known about a node when it is judged.
+ *
+ * @param policy the spec of the policy that has the node
+ * @param paused the policy's rollout is paused
+ * @param node the Node object's part
+ * @param agent how its agent is
+ * @param plan what the policy means for this node
+ * @param progress where its change stands
+ * @param observed what its agent saw; empty fields when nothing yet
+ * @param topology what is published about it
+ */
+public record NodeEvidence(
+    NumaPolicySpec policy,
+    boolean paused,
+    NodeFacts node,
+    Agent agent,
+    Plan plan,
+    NodeProgress progress,
+    NumaNodeStateStatus observed,
+    Topology topology) {
+
+  /**
+   * What the Node object says.
+   *
+   * @param ready its Ready condition is True
+   * @param bootId the boot that the kubelet reported
+   */
+  public record NodeFacts(String name, boolean ready, String bootId) {}
+
+  /** How a node's agent is. */
+  public sealed interface Agent {
+    /** Its pod runs and its observations are of the current boot. */
+    record Alive() implements Agent {}
+
+    /** It cannot be relied on now, for this reason (CamelCase) and in these words. */
+    record Silent(String reason, String why) implements Agent {}
+  }
+
+  /** What the policy means for a node. */
+  public sealed interface Plan {
+    /** Its inventory is not there yet. */
+    record Awaited() implements Plan {}
+
+    /** The policy cannot be carried out on this node. */
+    record Refused(String reason, String message) implements Plan {}
+
+    /**
+     * @param hash of the drop-in
+     * @param differences fields of the running kubelet that are not as wanted, for a person to read
+     */
+    record Ready(String hash, List<String> differences) implements Plan {
+      public Ready {
+        differences = List.copyOf(differences);
+      }
+    }
+  }
+
+  /** What is published about a node. */
+  public sealed interface Topology {
+    /** Nothing that this operator could judge yet. */
+    record NotJudged(String why) implements Topology {}
+
+    /** No NodeResourceTopology. */
+    record Missing() implements Topology {}
+
+    /**
+     * @param differences from what the kubelet says; empty when it agrees
+     */
+    record Published(List<String> differences) implements Topology {
+      public Published {
+        differences = List.copyOf(differences);
+      }
+    }
+  }
+}

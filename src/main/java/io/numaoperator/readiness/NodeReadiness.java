@@ -1,0 +1,371 @@
+package io.numaoperator.readiness;
+
+import static io.numaoperator.readiness.Chain.when;
+
+import io.numaoperator.api.KubeletPolicy.StaticOrNone;
+import io.numaoperator.api.NumaNodeStateStatus.DeviceCount;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
+import io.numaoperator.api.NumaNodeStateStatus.ZoneFacts;
+import io.numaoperator.api.NumaPolicySpec.Mode;
+import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.readiness.NodeEvidence.Agent;
+import io.numaoperator.readiness.NodeEvidence.Plan;
+import io.numaoperator.readiness.NodeEvidence.Topology;
+import io.numaoperator.rollout.NodeProgress.Cordon;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** The conditions of one node. */
+public final class NodeReadiness {
+  public static final String KUBELET = "KubeletConfigured";
+  public static final String DEVICES = "DevicesReporting";
+  public static final String TOPOLOGY = "TopologyPublished";
+  public static final String SCHEDULER = "SchedulerAware";
+  public static final String ALIGNMENT = "AlignmentReady";
+
+  private static final int LISTED = 3;
+
+  private static final Chain<NodeEvidence> KUBELET_CHAIN =
+      Chain.of(
+          List.of(
+              NodeReadiness::inventoryIsAwaited,
+              NodeReadiness::agentIsSilent,
+              NodeReadiness::changeIsUnderWay,
+              NodeReadiness::kubeletStayedDown,
+              NodeReadiness::planIsRefused,
+              NodeReadiness::changeWasRolledBack,
+              NodeReadiness::settingsDiffer,
+              NodeReadiness::stateFilesDisagree,
+              NodeReadiness::kubeletIsDown,
+              NodeReadiness::nodeIsNotReady),
+          e ->
+              Verdict.yes(
+                  "Configured",
+                  "the running kubelet says that it is as wanted ("
+                      + e.observed().effective.settings.topologyManagerPolicy
+                      + ", scope "
+                      + e.observed().effective.settings.topologyManagerScope
+                      + "), and so do its state files"));
+
+  private static final Chain<NodeEvidence> DEVICES_CHAIN =
+      Chain.of(
+          List.of(
+              NodeReadiness::inventoryIsAwaited,
+              NodeReadiness::agentIsSilent,
+              NodeReadiness::devicesHaveNoZone,
+              NodeReadiness::gpusAreNotServed,
+              NodeReadiness::gpusDisagreeWithTheKernel),
+          e ->
+              e.observed().inventory.gpuCount == 0
+                  ? Verdict.yes("NoDevices", "the node has no GPUs that would need a NUMA node")
+                  : Verdict.yes(
+                      "Reporting",
+                      e.observed().inventory.gpuCount + " GPUs report their NUMA node"));
+
+  private static final Chain<NodeEvidence> TOPOLOGY_CHAIN =
+      Chain.of(
+          List.of(
+              NodeReadiness::inventoryIsAwaited,
+              NodeReadiness::agentIsSilent,
+              NodeReadiness::topologyIsNotJudged,
+              NodeReadiness::topologyIsMissing,
+              NodeReadiness::topologyDisagrees),
+          e ->
+              Verdict.yes(
+                  "Published", "the NodeResourceTopology agrees with the kubelet's PodResources"));
+
+  private NodeReadiness() {}
+
+  /** All conditions, by type, in the order of the chain that they form. */
+  public static Map<String, Verdict> judge(NodeEvidence evidence) {
+    var verdicts = new LinkedHashMap<String, Verdict>();
+    verdicts.put(KUBELET, KUBELET_CHAIN.judge(evidence));
+    verdicts.put(DEVICES, DEVICES_CHAIN.judge(evidence));
+    verdicts.put(TOPOLOGY, TOPOLOGY_CHAIN.judge(evidence));
+    verdicts.put(SCHEDULER, scheduler(evidence));
+    verdicts.put(ALIGNMENT, alignment(evidence, verdicts));
+    return verdicts;
+  }
+
+  // ---- the kubelet
+
+  private static Optional<Verdict> inventoryIsAwaited(NodeEvidence e) {
+    return when(
+        e.observed().inventory == null || e.plan() instanceof Plan.Awaited,
+        () ->
+            Verdict.unknown(
+                "AwaitingInventory",
+                e.agent() instanceof Agent.Silent(var reason, var why)
+                    ? "the node's agent has not reported yet: " + why
+                    : "the node's agent has not reported its inventory yet"
+                        + Optional.ofNullable(e.observed().agentError)
+                            .map(error -> ": " + error)
+                            .orElse("")));
+  }
+
+  private static Optional<Verdict> agentIsSilent(NodeEvidence e) {
+    return e.agent() instanceof Agent.Silent(var reason, var why)
+        ? Optional.of(
+            Verdict.unknown(reason, "what is known about this node may be out of date: " + why))
+        : Optional.empty();
+  }
+
+  private static Optional<Verdict> changeIsUnderWay(NodeEvidence e) {
+    return when(
+        e.progress().underChange() || e.progress().granted(),
+        () ->
+            Verdict.no(
+                "Updating",
+                "attempt "
+                    + e.progress().grant().map(g -> g.attempt()).orElse(0L)
+                    + (e.progress().underChange()
+                        ? ": " + e.observed().attempt.step
+                        : " is granted to the agent")));
+  }
+
+  private static Optional<Verdict> kubeletStayedDown(NodeEvidence e) {
+    return when(
+        e.observed().attempt != null
+            && e.observed().attempt.result == Result.RollbackFailed
+            && !e.node().ready(),
+        () ->
+            Verdict.no(
+                "RollbackFailed",
+                "the kubelet did not come back after attempt "
+                    + e.observed().attempt.number
+                    + "; the node stays cordoned. Kubelet: "
+                    + error(e)));
+  }
+
+  private static Optional<Verdict> planIsRefused(NodeEvidence e) {
+    return e.plan() instanceof Plan.Refused(var reason, var message)
+        ? Optional.of(Verdict.no(reason, message))
+        : Optional.empty();
+  }
+
+  private static Optional<Verdict> changeWasRolledBack(NodeEvidence e) {
+    return when(
+        e.progress().failed(),
+        () ->
+            Verdict.no(
+                "RolledBack",
+                "attempt "
+                    + e.observed().attempt.number
+                    + " failed and the node is as before; it is not tried again until the policy"
+                    + " changes. Kubelet: "
+                    + error(e)));
+  }
+
+  private static Optional<Verdict> settingsDiffer(NodeEvidence e) {
+    if (!(e.plan() instanceof Plan.Ready(var hash, var differences)) || differences.isEmpty()) {
+      return Optional.empty();
+    }
+    var what = listed(differences);
+    if (e.policy().mode == Mode.Observe) {
+      return Optional.of(
+          Verdict.no("Differs", "mode Observe changes nothing; Enforce would change " + what));
+    }
+    if (e.progress().skipped()) {
+      return Optional.of(
+          Verdict.no("Skipped", "left alone as its annotation asks; it differs in " + what));
+    }
+    if (e.paused()) {
+      return Optional.of(Verdict.no("Paused", "the policy is paused; it differs in " + what));
+    }
+    return Optional.of(
+        switch (e.progress().cordon()) {
+          case Cordon.Ours ours when !e.progress().holders().isEmpty() ->
+              Verdict.no(
+                  "WaitingForPods",
+                  "cordoned; waits for pods that hold devices or exclusive CPUs to end: "
+                      + listed(e.progress().holders()));
+          case Cordon.Ours ours -> Verdict.no("Cordoned", "cordoned for attempt " + ours.attempt());
+          case Cordon.Foreign foreign ->
+              Verdict.no(
+                  "CordonedByOthers",
+                  "somebody else cordoned the node; it is changed when they uncordon it");
+          case Cordon.None none when refused(e) ->
+              Verdict.no("GrantRefused", "will be tried again; the agent said: " + error(e));
+          case Cordon.None none -> Verdict.no("Waiting", "waits for its turn; to change: " + what);
+        });
+  }
+
+  private static boolean refused(NodeEvidence e) {
+    return e.observed().attempt != null && e.observed().attempt.result == Result.Refused;
+  }
+
+  private static Optional<Verdict> stateFilesDisagree(NodeEvidence e) {
+    var files = Optional.ofNullable(e.observed().stateFiles);
+    var wantCpu = e.policy().kubelet.cpuManager.policy == StaticOrNone.Static ? "static" : "none";
+    var wantMemory =
+        e.policy().kubelet.memoryManager.policy == StaticOrNone.Static ? "Static" : "None";
+    var cpu = files.map(f -> f.cpuPolicy).orElse("absent");
+    var memory = files.map(f -> f.memoryPolicy).orElse("absent");
+    return when(
+        !cpu.toLowerCase(Locale.ROOT).equals(wantCpu) || !memory.equalsIgnoreCase(wantMemory),
+        () ->
+            Verdict.no(
+                "StateFilesDisagree",
+                "the kubelet's state files say CPU "
+                    + cpu
+                    + " and memory "
+                    + memory
+                    + " where "
+                    + wantCpu
+                    + " and "
+                    + wantMemory
+                    + " are wanted"));
+  }
+
+  private static Optional<Verdict> kubeletIsDown(NodeEvidence e) {
+    return when(
+        e.observed().inventory.kubelet == null || e.observed().inventory.kubelet.pid == null,
+        () -> Verdict.no("KubeletDown", "the kubelet is not running on the node"));
+  }
+
+  private static Optional<Verdict> nodeIsNotReady(NodeEvidence e) {
+    return when(
+        !e.node().ready(),
+        () -> Verdict.no("NodeNotReady", "the Node's Ready condition is not True"));
+  }
+
+  // ---- devices
+
+  private static Optional<Verdict> devicesHaveNoZone(NodeEvidence e) {
+    var unplaced = e.observed().inventory.unplacedDevices;
+    return when(
+        !unplaced.isEmpty(),
+        () ->
+            Verdict.no(
+                "DevicesWithoutZone",
+                "the kubelet does not know the NUMA node of "
+                    + describe(unplaced)
+                    + ": the device plugin reports no topology (numa_node -1 in sysfs, common in"
+                    + " virtual machines), so they cannot be aligned"));
+  }
+
+  private static Optional<Verdict> gpusAreNotServed(NodeEvidence e) {
+    long seen = e.observed().inventory.zones.stream().mapToLong(NodeReadiness::gpusInKernel).sum();
+    return when(
+        seen > 0 && e.observed().inventory.gpuCount == 0,
+        () ->
+            Verdict.no(
+                "NoDevicePlugin",
+                "the machine has "
+                    + seen
+                    + " GPUs but the kubelet can hand out none: is the device plugin running?"));
+  }
+
+  private static Optional<Verdict> gpusDisagreeWithTheKernel(NodeEvidence e) {
+    var differing =
+        e.observed().inventory.zones.stream()
+            .filter(z -> gpusInKernel(z) > 0 || gpusInKubelet(z) > 0)
+            .filter(z -> (gpusInKernel(z) > 0) != (gpusInKubelet(z) > 0))
+            .map(
+                z ->
+                    "zone "
+                        + z.id
+                        + ": the kernel sees "
+                        + gpusInKernel(z)
+                        + ", the kubelet has "
+                        + gpusInKubelet(z))
+            .toList();
+    return when(
+        e.observed().inventory.zones.stream().mapToLong(NodeReadiness::gpusInKernel).sum() > 0
+            && !differing.isEmpty(),
+        () -> Verdict.no("DeviceZonesDisagree", "GPUs per zone: " + listed(differing)));
+  }
+
+  /** Display and 3D controllers (PCI class 03) and processing accelerators (12). */
+  private static long gpusInKernel(ZoneFacts zone) {
+    return zone.pci.stream()
+        .filter(
+            d ->
+                d.pciClass != null
+                    && (d.pciClass.startsWith("0302") || d.pciClass.startsWith("12")))
+        .count();
+  }
+
+  private static long gpusInKubelet(ZoneFacts zone) {
+    return zone.devices.stream()
+        .filter(d -> d.resource.endsWith("/gpu"))
+        .mapToLong(d -> d.count)
+        .sum();
+  }
+
+  // ---- topology and scheduler
+
+  private static Optional<Verdict> topologyIsNotJudged(NodeEvidence e) {
+    return e.topology() instanceof Topology.NotJudged(var why)
+        ? Optional.of(Verdict.unknown("NotJudged", why))
+        : Optional.empty();
+  }
+
+  private static Optional<Verdict> topologyIsMissing(NodeEvidence e) {
+    return when(
+        e.topology() instanceof Topology.Missing,
+        () -> Verdict.no("NotPublished", "there is no NodeResourceTopology for this node"));
+  }
+
+  private static Optional<Verdict> topologyDisagrees(NodeEvidence e) {
+    return e.topology() instanceof Topology.Published(var differences) && !differences.isEmpty()
+        ? Optional.of(
+            Verdict.no(
+                "Stale",
+                "the NodeResourceTopology differs from the kubelet's PodResources: "
+                    + listed(differences)))
+        : Optional.empty();
+  }
+
+  private static Verdict scheduler(NodeEvidence e) {
+    return switch (e.policy().scheduler.provider) {
+      case None ->
+          Verdict.unknown(
+              "NoScheduler",
+              "the policy has no NUMA-aware scheduler: its owner accepts that pods can be bound here"
+                  + " and then be rejected with TopologyAffinityError");
+      case SchedulerPolicy.Provider provider ->
+          Verdict.unknown(
+              "NotJudged",
+              "whether scheduler provider " + provider + " has seen this node is not judged yet");
+    };
+  }
+
+  /**
+   * A pod that the kubelet admits here will be aligned, and it can be sent here with open eyes.
+   * With {@code scheduler: None} the owner accepted that the scheduler is blind, so it is not
+   * demanded.
+   */
+  private static Verdict alignment(NodeEvidence e, Map<String, Verdict> parts) {
+    return parts.entrySet().stream()
+        .filter(part -> !part.getValue().isTrue())
+        .filter(
+            part ->
+                !part.getKey().equals(SCHEDULER)
+                    || e.policy().scheduler.provider != SchedulerPolicy.Provider.None)
+        .map(Map.Entry::getValue)
+        .findFirst()
+        .orElseGet(
+            () -> Verdict.yes("Aligned", "a pod that this node admits is aligned by its kubelet"));
+  }
+
+  // ---- words
+
+  private static String error(NodeEvidence e) {
+    return Objects.requireNonNullElse(e.observed().attempt.error, "no error line was found");
+  }
+
+  private static String describe(List<DeviceCount> devices) {
+    return devices.stream().map(d -> d.count + " " + d.resource).collect(Collectors.joining(", "));
+  }
+
+  private static String listed(List<String> items) {
+    var shown = String.join("; ", items.subList(0, Math.min(LISTED, items.size())));
+    return items.size() > LISTED ? shown + " and " + (items.size() - LISTED) + " more" : shown;
+  }
+}

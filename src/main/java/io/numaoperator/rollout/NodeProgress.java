@@ -1,0 +1,113 @@
+package io.numaoperator.rollout;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One node as the rollout sees it.
+ *
+ * @param name the node's name
+ * @param failureDomain its zone label ({@code topology.kubernetes.io/zone}), or empty
+ * @param target what should become of its kubelet
+ * @param nodeReady the Node's Ready condition is True
+ * @param cordon who keeps it out of service
+ * @param skipped the owner asked to leave this node alone
+ * @param agentAlive its agent answers, from the boot the node is in
+ * @param bootId the boot that the node is in
+ * @param grant the permission that is given now
+ * @param attempt the last attempt that its agent tells of
+ * @param holders pods that hold devices or exclusive CPUs, as {@code namespace/name}
+ */
+public record NodeProgress(
+    String name,
+    String failureDomain,
+    Target target,
+    boolean nodeReady,
+    Cordon cordon,
+    boolean skipped,
+    boolean agentAlive,
+    String bootId,
+    Optional<Grant> grant,
+    Optional<Attempt> attempt,
+    List<String> holders) {
+
+  public NodeProgress {
+    holders = List.copyOf(holders);
+  }
+
+  /** What should become of a node's kubelet. */
+  public sealed interface Target {
+    /** Not known yet, or not to be had: nothing is done. */
+    record Unplanned() implements Target {}
+
+    /** It is as the policy wants it. */
+    record Reached() implements Target {}
+
+    /** It has to be changed to the drop-in with this hash. */
+    record Change(String hash) implements Target {}
+  }
+
+  /** Who keeps a node out of service. */
+  public sealed interface Cordon {
+    /** Nobody. */
+    record None() implements Cordon {}
+
+    /** This operator, for this attempt. */
+    record Ours(long attempt) implements Cordon {}
+
+    /** Somebody else: it is never uncordoned by us, and not changed meanwhile. */
+    record Foreign() implements Cordon {}
+  }
+
+  /** Permission for one attempt. */
+  public record Grant(long attempt, String hash, String bootId) {}
+
+  /** The last attempt that the agent tells of. */
+  public record Attempt(long number, String hash, Outcome outcome, Instant since) {}
+
+  /** How an attempt stands. */
+  public enum Outcome {
+    Running,
+    Succeeded,
+    RolledBack,
+    RollbackFailed,
+    Refused
+  }
+
+  /** The agent works on the kubelet, or is about to: the grant must not be taken back. */
+  public boolean underChange() {
+    return attempt.map(a -> a.outcome() == Outcome.Running).orElse(false);
+  }
+
+  /** A grant is out that the agent has not answered yet. */
+  public boolean granted() {
+    return grant.filter(g -> attempt.map(a -> a.number() < g.attempt()).orElse(true)).isPresent();
+  }
+
+  /** The change that is wanted now was tried and did not last; only another one is tried again. */
+  public boolean failed() {
+    return brokenNow()
+        || attempt
+            .filter(a -> a.outcome() == Outcome.RolledBack || a.outcome() == Outcome.RollbackFailed)
+            .filter(a -> target instanceof Target.Change change && change.hash().equals(a.hash()))
+            .isPresent();
+  }
+
+  /** Its kubelet did not come back from a rollback: it stays out of service for a person to see. */
+  boolean brokenNow() {
+    return !nodeReady && attempt.filter(a -> a.outcome() == Outcome.RollbackFailed).isPresent();
+  }
+
+  /** Pods cannot be put there now, whatever the reason. */
+  boolean unavailable() {
+    return !nodeReady || !(cordon instanceof Cordon.None) || underChange();
+  }
+
+  /** The number for the next attempt: above every number seen so far. */
+  long nextAttempt() {
+    var seen = attempt.map(Attempt::number).orElse(0L);
+    seen = Math.max(seen, grant.map(Grant::attempt).orElse(0L));
+    return 1 + (cordon instanceof Cordon.Ours ours ? Math.max(seen, ours.attempt()) : seen);
+  }
+}
