@@ -1,0 +1,151 @@
+package io.numaoperator.agent;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.numaoperator.api.NumaNodeStateStatus.Attempt;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Three loops that know of each other only by the last grant seen and the last report made: observe
+ * and publish, watch for grants, carry them out. None waits for another, so that neither a slow API
+ * server nor a long verification holds up the rest.
+ */
+final class Agent {
+  private static final Duration IDLE = Duration.ofSeconds(5);
+  private static final Duration BUSY = Duration.ofSeconds(2);
+  private static final Duration WATCH = Duration.ofMinutes(5);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
+  private final ApiServer api;
+  private final Observer observer;
+  private final Publisher publisher;
+  private final JournalStore store;
+  private final AttemptExecutor executor;
+  private final LastSeen seen;
+  private final Log log;
+  private final Grants grants = new Grants();
+  private final AtomicReference<Optional<JsonNode>> state;
+  private final AtomicReference<Optional<Attempt>> attempt;
+  private final Semaphore wakeObserver = new Semaphore(0);
+  private final Semaphore wakeExecutor = new Semaphore(0);
+
+  Agent(NodeAccess node, Observer observer, LastSeen seen, Log log) {
+    this.api = node.api();
+    this.observer = observer;
+    this.publisher = new Publisher(api);
+    this.store = new JournalStore(node.host());
+    this.seen = seen;
+    this.log = log;
+    this.state = new AtomicReference<>(Optional.empty());
+    this.attempt = new AtomicReference<>(Optional.empty());
+    this.executor = new AttemptExecutor(node, store, this::reported, log);
+  }
+
+  /** Runs until the process ends. */
+  void run() throws InterruptedException {
+    Thread.ofVirtual().name("executor").start(() -> forever("attempt", this::execute));
+    Thread.ofVirtual().name("watch").start(() -> forever("watch", this::watch));
+    forever("publish", this::observe);
+  }
+
+  private interface Round {
+    void run() throws IOException, InterruptedException;
+  }
+
+  /** An error is told once, not at every repetition, and makes the next rounds come slower. */
+  private void forever(String what, Round round) {
+    var told = "";
+    var pause = Duration.ofSeconds(1);
+    try {
+      while (true) {
+        try {
+          round.run();
+          told = "";
+          pause = Duration.ofSeconds(1);
+        } catch (IOException | RuntimeException e) {
+          var text = Errors.text(e);
+          if (!text.equals(told)) {
+            log.warn(what + ": " + text);
+            told = text;
+          }
+          Thread.sleep(pause);
+          pause =
+              pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0
+                  ? pause.multipliedBy(2)
+                  : LONGEST_PAUSE;
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void observe() throws IOException, InterruptedException {
+    var status = observer.look();
+    wakeExecutor.release();
+    var last = attempt.get();
+    status.attempt = last.orElse(null);
+    if (state.get().isPresent()) {
+      publisher.publish(status);
+    }
+    boolean busy = last.isPresent() && last.get().result == null;
+    pause(wakeObserver, busy ? BUSY : IDLE);
+  }
+
+  private void watch() throws IOException, InterruptedException {
+    var found = api.state();
+    state(found);
+    if (found.isEmpty()) {
+      Thread.sleep(IDLE);
+      return;
+    }
+    var version = found.get().path("metadata").path("resourceVersion").asText();
+    api.watchState(version, WATCH, changed -> state(Optional.of(changed)));
+  }
+
+  private void state(Optional<JsonNode> found) {
+    var old = state.getAndSet(found);
+    if (!uid(old).equals(uid(found))) {
+      publisher.forget();
+      wakeObserver.release();
+    }
+    wakeExecutor.release();
+  }
+
+  private static String uid(Optional<JsonNode> object) {
+    return object.map(o -> o.path("metadata").path("uid").asText()).orElse("");
+  }
+
+  private void execute() throws IOException, InterruptedException {
+    executor.resume();
+    while (true) {
+      var object = state.get();
+      var kubelet = seen.kubelet();
+      if (object.isPresent() && kubelet.isPresent()) {
+        long last = store.load().map(journal -> journal.granted().attempt()).orElse(0L);
+        switch (grants.decide(object.get(), last, kubelet.get())) {
+          case Grants.Decision.Nothing() -> {}
+          case Grants.Decision.Refuse(var granted, var why) -> executor.refuse(granted, why);
+          case Grants.Decision.Go(var granted) -> executor.start(granted);
+        }
+      }
+      pause(wakeExecutor, IDLE);
+    }
+  }
+
+  private void reported(Attempt report) {
+    attempt.set(Optional.of(report));
+    wakeObserver.release();
+  }
+
+  /** Until woken; several wakings in the meantime count as one. */
+  private static void pause(Semaphore wake, Duration longest) throws InterruptedException {
+    if (wake.tryAcquire(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+      wake.drainPermits();
+    }
+  }
+}

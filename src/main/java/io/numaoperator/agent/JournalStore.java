@@ -1,0 +1,80 @@
+package io.numaoperator.agent;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** The journal on the node's disk, and the backups beside it. */
+final class JournalStore {
+  static final String DIRECTORY = "/var/lib/numaoperator";
+  static final String BACKUPS = DIRECTORY + "/backup";
+  static final String CONFIGZ = BACKUPS + "/configz.json";
+  private static final String JOURNAL = DIRECTORY + "/journal.json";
+
+  private final KubeletHost host;
+  private final ObjectMapper mapper =
+      JsonMapper.builder()
+          .serializationInclusion(JsonInclude.Include.NON_NULL)
+          .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .build();
+
+  JournalStore(KubeletHost host) {
+    this.host = host;
+  }
+
+  /**
+   * The last attempt, running or done.
+   *
+   * @throws IOException also when the journal cannot be understood: nothing may be started then
+   */
+  Optional<Journal> load() throws IOException {
+    var bytes = host.read(JOURNAL);
+    if (bytes.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(mapper.readValue(bytes.get(), Journal.class));
+    } catch (JsonProcessingException e) {
+      throw new IOException(JOURNAL + " cannot be read: " + e.getOriginalMessage(), e);
+    }
+  }
+
+  void save(Journal journal) throws IOException {
+    host.write(JOURNAL, mapper.writerWithDefaultPrettyPrinter().writeValueAsBytes(journal));
+  }
+
+  /** Copies a file of the node into the backups, or notes that there is none. */
+  Journal.Saved backUp(String path) throws IOException {
+    var bytes = host.read(path);
+    if (bytes.isPresent()) {
+      host.write(backupOf(path), bytes.get());
+    } else {
+      host.delete(backupOf(path));
+    }
+    return new Journal.Saved(path, bytes.isPresent());
+  }
+
+  /** Puts back what was there, unless it is still there. */
+  void restore(Journal.Saved saved) throws IOException {
+    if (!saved.present()) {
+      host.delete(saved.path());
+      return;
+    }
+    var bytes =
+        host.read(backupOf(saved.path()))
+            .orElseThrow(() -> new IOException("the backup of " + saved.path() + " is gone"));
+    var found = host.read(saved.path());
+    if (found.isEmpty() || !Arrays.equals(found.get(), bytes)) {
+      host.write(saved.path(), bytes);
+    }
+  }
+
+  private static String backupOf(String path) {
+    return BACKUPS + path.substring(path.lastIndexOf('/'));
+  }
+}

@@ -1,0 +1,59 @@
+package io.numaoperator.agent;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/** Finds the kubelet's own words for why it did not start. */
+final class KubeletLog {
+  static final String FILE = "/var/log/kubelet.log";
+  private static final int LONGEST = 1500;
+
+  // most telling first; the texts are of cmd/kubelet/app/server.go and pkg/kubelet/kubelet.go
+  private static final List<Predicate<String>> TELLING =
+      List.of(
+          line -> line.contains("Failed to start ContainerManager"),
+          line -> line.contains("\"command failed\""),
+          line -> line.contains("failed to validate"),
+          line -> line.contains("failed to run Kubelet"),
+          line -> line.matches("[EF]\\d{4} .*"));
+
+  private final KubeletHost host;
+
+  KubeletLog(KubeletHost host) {
+    this.host = host;
+  }
+
+  /**
+   * The most telling error line written since a start, without klog's header; where there is no log
+   * file, where to look.
+   */
+  String errorSince(Phase.Start start, String unit) {
+    return line(start).orElse("see journalctl -u " + unit);
+  }
+
+  private Optional<String> line(Phase.Start start) {
+    List<String> lines;
+    try {
+      lines = host.tail(FILE, start.logSize()).lines().toList();
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+    for (var telling : TELLING) {
+      for (int i = lines.size() - 1; i >= 0; i--) {
+        if (telling.test(lines.get(i))) {
+          return Optional.of(shortened(lines.get(i)));
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** {@code E0728 12:00:00.000000 1234 run.go:74] "command failed" …} less what is before the ]. */
+  private static String shortened(String line) {
+    int header = line.indexOf("] ");
+    var text = line.matches("[IWEF]\\d{4} .*") && header > 0 ? line.substring(header + 2) : line;
+    return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "…";
+  }
+}

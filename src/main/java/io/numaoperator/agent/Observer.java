@@ -1,0 +1,232 @@
+package io.numaoperator.agent;
+
+import io.numaoperator.agent.KubeletApi.Configz;
+import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
+import io.numaoperator.api.NumaNodeStateStatus.Inventory;
+import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
+import io.numaoperator.api.NumaNodeStateStatus.Source;
+import io.numaoperator.api.NumaNodeStateStatus.StateFiles;
+import io.numaoperator.kubelet.DropIn;
+import io.numaoperator.kubelet.KubeletSettings;
+import io.numaoperator.kubelet.StateFile;
+import io.numaoperator.topology.Machine;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Looks at the node. What cannot be seen now stays as it was last seen, and {@code agentError} says
+ * so. Not for use by several threads.
+ */
+final class Observer {
+  private static final Duration SLOW = Duration.ofMinutes(1);
+  private static final Duration CONFIGZ = Duration.ofSeconds(10);
+
+  private final NodeAccess node;
+  private final KubeletLocator locator;
+  private final Sysfs sysfs;
+  private final PciBus pci;
+  private final LastSeen seen;
+  private final NumaNodeStateStatus status = new NumaNodeStateStatus();
+  private final Rate machineRate;
+  private final Rate nodeRate;
+  private final Rate configRate;
+  private long configOf; // process that status.effective is of; 0 when it must be asked again
+
+  Observer(NodeAccess node, KubeletLocator locator, Sysfs sysfs, PciBus pci, LastSeen seen) {
+    this.node = node;
+    this.locator = locator;
+    this.sysfs = sysfs;
+    this.pci = pci;
+    this.seen = seen;
+    this.machineRate = new Rate(SLOW);
+    this.nodeRate = new Rate(SLOW);
+    this.configRate = new Rate(CONFIGZ);
+    status.conditions = null; // the operator's
+  }
+
+  /** Says when something expensive is due again. */
+  private static final class Rate {
+    private final Duration interval;
+    private Instant next = Instant.MIN;
+
+    Rate(Duration interval) {
+      this.interval = interval;
+    }
+
+    boolean due(Instant now) {
+      boolean due = !now.isBefore(next);
+      if (due) {
+        next = now.plus(interval);
+      }
+      return due;
+    }
+
+    void again() {
+      next = Instant.MIN;
+    }
+  }
+
+  /** One look. The result is valid until the next. */
+  NumaNodeStateStatus look() {
+    var problems = new ArrayList<String>();
+    var now = node.time().now();
+    attempt(problems, () -> status.bootId = node.host().bootId());
+    if (machineRate.due(now)) {
+      attempt(problems, this::machine);
+    }
+    attempt(problems, this::kubelet);
+    attempt(problems, this::files);
+    if (running().isPresent()) {
+      // the rest would only repeat that the kubelet is down
+      node(now);
+      attempt(problems, () -> config(now));
+      attempt(problems, this::handedOut);
+    }
+    status.agentError = problems.isEmpty() ? null : shortened(String.join("; ", problems));
+    return status;
+  }
+
+  private interface Action {
+    void run() throws IOException;
+  }
+
+  private static void attempt(List<String> problems, Action action) {
+    try {
+      action.run();
+    } catch (IOException | RuntimeException e) {
+      problems.add(Errors.text(e));
+    }
+  }
+
+  private void machine() throws IOException {
+    var old = status.inventory;
+    var inventory = new Inventory();
+    try {
+      var zones = sysfs.zones();
+      var devices = pci.byZone();
+      for (var zone : zones) {
+        zone.pci = devices.getOrDefault(zone.id, List.of());
+      }
+      inventory.zoneCount = zones.size();
+      inventory.zones = zones.subList(0, Math.min(zones.size(), 64));
+      inventory.offlineCpus = sysfs.offlineCpus().format();
+      inventory.memoryTotal = sysfs.memoryTotal();
+    } catch (IOException | RuntimeException e) {
+      machineRate.again();
+      throw e;
+    }
+    if (old != null) {
+      inventory.kubelet = old.kubelet;
+    }
+    status.inventory = inventory;
+  }
+
+  private Optional<KubeletFacts> running() {
+    return Optional.ofNullable(status.inventory)
+        .map(inventory -> inventory.kubelet)
+        .filter(kubelet -> kubelet.pid != null);
+  }
+
+  private void kubelet() throws IOException {
+    if (status.inventory == null) {
+      status.inventory = new Inventory();
+    }
+    var old = status.inventory.kubelet;
+    try {
+      var found = locator.find();
+      seen.kubelet(found);
+      var facts = found.facts();
+      facts.version = seen.node().map(NodeView::kubeletVersion).orElse(null);
+      boolean another = old == null || old.pid == null || !old.pid.equals(facts.pid);
+      if (another) {
+        nodeRate.again();
+        configRate.again();
+        configOf = 0;
+      }
+      status.inventory.kubelet = facts;
+    } catch (IOException e) {
+      if (old != null) {
+        old.pid = null;
+      }
+      throw e;
+    }
+  }
+
+  /** Failing is no news: what is seen here is published through the same API server. */
+  private void node(Instant now) {
+    if (!nodeRate.due(now)) {
+      return;
+    }
+    try {
+      var view = node.api().node();
+      seen.node(view);
+      status.inventory.kubelet.version = view.kubeletVersion();
+    } catch (IOException e) {
+      nodeRate.again();
+    }
+  }
+
+  private void files() throws IOException {
+    var kubelet = status.inventory == null ? null : status.inventory.kubelet;
+    if (kubelet == null) {
+      return;
+    }
+    status.dropInHash =
+        kubelet.dropInDirectory == null
+            ? null
+            : node.host()
+                .read(kubelet.dropInDirectory + "/" + Names.DROP_IN_FILE)
+                .map(DropIn::hash)
+                .orElse(null);
+    var files = new StateFiles();
+    files.cpuPolicy = policy(kubelet, StateFile.Kind.CPU);
+    files.memoryPolicy = policy(kubelet, StateFile.Kind.MEMORY);
+    status.stateFiles = files;
+  }
+
+  private String policy(KubeletFacts kubelet, StateFile.Kind kind) throws IOException {
+    return node.host()
+        .read(kubelet.rootDirectory + "/" + kind.fileName())
+        .flatMap(StatePolicies::recorded)
+        .orElse(null);
+  }
+
+  /** A kubelet reads its configuration once, so each process is asked until it has answered. */
+  private void config(Instant now) throws IOException {
+    long pid = status.inventory.kubelet.pid;
+    if (pid == configOf) {
+      return;
+    }
+    if (!configRate.due(now)) {
+      throw new IOException("the kubelet's configuration is not known yet");
+    }
+    switch (node.kubelet().configz()) {
+      case Configz.Live(var config) -> {
+        var effective = new EffectiveKubelet();
+        effective.source = Source.Configz;
+        effective.settings = KubeletSettings.of(config);
+        effective.featureGates = KubeletSettings.featureGates(config);
+        status.effective = effective;
+        configOf = pid;
+      }
+      case Configz.Denied(var why) -> throw new IOException(why);
+      case Configz.Unreachable(var why) -> throw new IOException(why);
+    }
+  }
+
+  private void handedOut() throws IOException {
+    ContainerAudit.devices(status.inventory, node.podResources().allocatable());
+    status.containers =
+        ContainerAudit.containers(node.podResources().list(), Machine.of(status.inventory));
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= 1024 ? text : text.substring(0, 1023) + "…";
+  }
+}

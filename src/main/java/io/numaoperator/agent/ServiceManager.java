@@ -1,0 +1,51 @@
+package io.numaoperator.agent;
+
+import java.io.IOException;
+import java.util.Optional;
+
+/** systemd, as far as the kubelet's unit needs it. */
+interface ServiceManager {
+  /**
+   * The unit's state; empty when the manager has no such unit.
+   *
+   * @throws IOException when the manager cannot be asked
+   */
+  Optional<UnitState> state(String unit) throws IOException;
+
+  /** Asks for a stop and returns at once; stopping a stopped unit is fine. */
+  void stop(String unit) throws IOException;
+
+  /** Asks for a start and returns at once; starting a running unit is fine. */
+  void start(String unit) throws IOException;
+
+  /**
+   * A service unit.
+   *
+   * @param activeState active, activating, deactivating, inactive or failed
+   * @param subState running, start, auto-restart, dead, ...
+   * @param mainPid 0 when there is no main process
+   * @param restarts NRestarts: automatic restarts since the unit was last started by hand
+   * @param result success, exit-code, signal, ...: how its last run ended
+   */
+  record UnitState(
+      String activeState, String subState, long mainPid, long restarts, String result) {
+    /** No process is left and none will come by itself. */
+    boolean stopped() {
+      return mainPid == 0 && (activeState.equals("inactive") || activeState.equals("failed"));
+    }
+
+    boolean running() {
+      return mainPid != 0 && activeState.equals("active");
+    }
+
+    /** Still on its way up by its first process: a unit of Type=notify before READY=1. */
+    boolean starting() {
+      return activeState.equals("activating") && !subState.startsWith("auto-restart");
+    }
+
+    @Override
+    public String toString() {
+      return activeState + " (" + subState + (mainPid == 0 ? "" : ", pid " + mainPid) + ")";
+    }
+  }
+}

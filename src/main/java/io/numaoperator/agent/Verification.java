@@ -1,0 +1,131 @@
+package io.numaoperator.agent;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.numaoperator.agent.Phase.Done;
+import io.numaoperator.agent.Phase.RollbackStage;
+import io.numaoperator.agent.Phase.RollingBack;
+import io.numaoperator.agent.Phase.Verifying;
+import io.numaoperator.agent.Phase.VerifyingRollback;
+import io.numaoperator.agent.Verifier.Wanted;
+import io.numaoperator.agent.Verifier.Watch;
+import io.numaoperator.api.KubeletFragment;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
+import io.numaoperator.kubelet.ConfigComparison;
+import io.numaoperator.kubelet.KubeletSettings;
+import io.numaoperator.kubelet.UnmanagedChanges;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Watches a started kubelet until it can be judged. */
+final class Verification {
+  private static final Duration POLL = Duration.ofSeconds(2);
+
+  private final NodeAccess node;
+  private final Verifier verifier;
+  private final Log log;
+
+  Verification(NodeAccess node, Log log) {
+    this.node = node;
+    this.verifier = new Verifier(node);
+    this.log = log;
+  }
+
+  /** Of the new configuration: what is definitely wrong, or not right in time, is rolled back. */
+  Phase ofChange(Journal journal, Verifying phase) throws IOException, InterruptedException {
+    var before = configBefore();
+    var wanted = wanted(journal, before, journal.granted().fragment());
+    var watch = new Watch(phase.start(), journal.granted().window(), node.time().now());
+    while (true) {
+      var check = verifier.look(journal.granted(), phase.start(), phase.run(), wanted);
+      var now = node.time().now();
+      switch (check) {
+        case Check.Failed(var why) -> {
+          return new RollingBack(RollbackStage.Stop, why, true);
+        }
+        case Check.Waiting(var what) when watch.overdue(now) -> {
+          return new RollingBack(RollbackStage.Stop, "not well in time: " + what, true);
+        }
+        case Check.Healthy() when watch.windowPassed(now) -> {
+          return new Done(Result.Succeeded, "");
+        }
+        case Check.Unknown(var why) -> {
+          log.warn("attempt %d: waiting: %s".formatted(journal.granted().attempt(), why));
+          watch.extend(now);
+        }
+        case Check.Healthy() -> {}
+        case Check.Waiting(var what) ->
+            log.info("attempt %d: waiting: %s".formatted(journal.granted().attempt(), what));
+      }
+      node.time().sleep(POLL);
+    }
+  }
+
+  /**
+   * Of the old configuration. It needs no API server: a kubelet that stays up for the window is
+   * back. What else is missing by the deadline is told, and does not make it less so.
+   */
+  Phase ofRollback(Journal journal, VerifyingRollback phase)
+      throws IOException, InterruptedException {
+    var before = configBefore();
+    var wanted = wanted(journal, before, KubeletSettings.of(before));
+    var watch = new Watch(phase.start(), journal.granted().window(), node.time().now());
+    while (true) {
+      var check = verifier.look(journal.granted(), phase.start(), phase.run(), wanted);
+      var now = node.time().now();
+      switch (check) {
+        case Check.Failed(var why) -> {
+          return KubeletChange.rollbackDown(phase.why(), why, phase.restoreState());
+        }
+        case Check.Healthy() when watch.windowPassed(now) -> {
+          return new Done(Result.RolledBack, phase.why());
+        }
+        case Check.Unknown(var why) when watch.windowPassed(now) -> {
+          return late(journal, phase, why);
+        }
+        case Check.Waiting(var what) when watch.overdue(now) -> {
+          return late(journal, phase, what);
+        }
+        case Check.Healthy h -> {}
+        case Check.Unknown u -> {}
+        case Check.Waiting w -> {}
+      }
+      node.time().sleep(POLL);
+    }
+  }
+
+  private Phase late(Journal journal, VerifyingRollback phase, String missing) {
+    var unit = verifier.unit(journal.granted().unit(), phase.start(), phase.run());
+    var result = unit instanceof Check.Healthy ? Result.RolledBack : Result.RollbackFailed;
+    return new Done(result, phase.why() + "; after the rollback: " + missing);
+  }
+
+  private static Wanted wanted(Journal journal, JsonNode before, KubeletFragment fragment) {
+    var policies = StatePolicies.expected(journal.granted(), fragment, KubeletSettings.of(before));
+    return new Wanted(
+        after -> complaints(before, after, fragment), policies, journal.before().devices());
+  }
+
+  private static List<String> complaints(JsonNode before, JsonNode after, KubeletFragment wanted) {
+    var all = new ArrayList<String>();
+    all.addAll(ConfigComparison.mismatches(wanted, after));
+    all.addAll(unmanaged(before, after));
+    return all;
+  }
+
+  private static List<String> unmanaged(JsonNode before, JsonNode after) {
+    return UnmanagedChanges.between(before, after).stream()
+        .map(path -> path + " changed, which nobody wanted")
+        .toList();
+  }
+
+  private JsonNode configBefore() throws IOException {
+    var bytes = node.host().read(JournalStore.CONFIGZ);
+    if (bytes.isEmpty()) {
+      throw new IOException("the backup " + JournalStore.CONFIGZ + " is gone");
+    }
+    return new ObjectMapper().readTree(bytes.get());
+  }
+}

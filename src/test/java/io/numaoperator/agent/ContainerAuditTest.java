@@ -1,0 +1,114 @@
+package io.numaoperator.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.numaoperator.agent.PodResources.Allocatable;
+import io.numaoperator.agent.PodResources.Container;
+import io.numaoperator.agent.PodResources.Device;
+import io.numaoperator.agent.PodResources.Memory;
+import io.numaoperator.api.NumaNodeStateStatus.Inventory;
+import io.numaoperator.api.NumaNodeStateStatus.Placement;
+import io.numaoperator.api.NumaNodeStateStatus.ZoneFacts;
+import io.numaoperator.topology.CpuSet;
+import io.numaoperator.topology.Machine;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class ContainerAuditTest {
+  private static final String GPU = "nvidia.com/gpu";
+
+  @Test
+  void countsDevicesByZone() {
+    var inventory = inventory();
+    ContainerAudit.devices(
+        inventory,
+        new Allocatable(
+            List.of(
+                gpu("a", 0),
+                gpu("b", 0),
+                gpu("c", 1),
+                new Device("example.com/nic", "x", Set.of(0, 1)),
+                new Device("example.com/fuse", "f", Set.of()))));
+    assertThat(inventory.gpuCount).isEqualTo(3);
+    assertThat(inventory.zones.get(0).devices)
+        .extracting(d -> d.resource + "=" + d.count)
+        .containsExactly("example.com/nic=1", "nvidia.com/gpu=2");
+    assertThat(inventory.zones.get(1).devices)
+        .extracting(d -> d.resource + "=" + d.count)
+        .containsExactly("example.com/nic=1", "nvidia.com/gpu=1");
+    assertThat(inventory.unplacedDevices)
+        .extracting(d -> d.resource + "=" + d.count)
+        .containsExactly("example.com/fuse=1");
+  }
+
+  @Test
+  void judgesContainersAndListsTheMisalignedFirst() {
+    var result =
+        ContainerAudit.containers(
+            List.of(
+                container("a", CpuSet.of(0, 1), gpu("a", 0)),
+                container("b", CpuSet.EMPTY),
+                container("c", CpuSet.of(0), gpu("c", 1)),
+                container("d", CpuSet.EMPTY, gpu("b", 0))),
+            Machine.of(inventory()));
+    assertThat(result.aligned).isEqualTo(1);
+    assertThat(result.crossNuma).isEqualTo(1);
+    assertThat(result.notPinned).isEqualTo(2);
+    assertThat(result.placedLeftOut).isNull();
+    assertThat(result.placed).extracting(p -> p.pod).containsExactly("ns/c", "ns/a", "ns/d");
+    var worst = result.placed.getFirst();
+    assertThat(worst.placement).isEqualTo(Placement.CrossNUMA);
+    assertThat(worst.cpus).isEqualTo("0");
+    assertThat(worst.cpuZones).containsExactly(0);
+    assertThat(worst.deviceZones).containsExactly(1);
+    assertThat(worst.devices).extracting(d -> d.resource).containsExactly(GPU);
+  }
+
+  @Test
+  void memoryCounts() {
+    var memory = List.of(new Memory("memory", 1L << 30, Set.of(1)));
+    var container =
+        new Container("ns", "a", "main", CpuSet.of(0), memory, List.of());
+    var result = ContainerAudit.containers(List.of(container), Machine.of(inventory()));
+    assertThat(result.crossNuma).isEqualTo(1);
+    assertThat(result.placed.getFirst().memoryZones).containsExactly(1);
+  }
+
+  @Test
+  void listsAtMost64AndCountsTheRest() {
+    var containers = new ArrayList<Container>();
+    for (int i = 0; i < 70; i++) {
+      containers.add(container("p" + i, CpuSet.of(0)));
+    }
+    var result = ContainerAudit.containers(containers, Machine.of(inventory()));
+    assertThat(result.placed).hasSize(64);
+    assertThat(result.placedLeftOut).isEqualTo(6);
+    assertThat(result.aligned).isEqualTo(70);
+  }
+
+  private static Device gpu(String id, int zone) {
+    return new Device(GPU, id, Set.of(zone));
+  }
+
+  private static Container container(String pod, CpuSet cpus, Device... devices) {
+    return new Container("ns", pod, "main", cpus, List.of(), List.of(devices));
+  }
+
+  private static Inventory inventory() {
+    var inventory = new Inventory();
+    inventory.zones = List.of(zone(0, "0-1", "0", "1"), zone(1, "2-3", "2", "3"));
+    inventory.memoryTotal = 2L << 30;
+    return inventory;
+  }
+
+  private static ZoneFacts zone(int id, String cpus, String... cores) {
+    var zone = new ZoneFacts();
+    zone.id = id;
+    zone.cpus = cpus;
+    zone.cores = List.of(cores);
+    zone.memory = 1L << 30;
+    return zone;
+  }
+}

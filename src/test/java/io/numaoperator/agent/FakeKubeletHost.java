@@ -1,0 +1,403 @@
+package io.numaoperator.agent;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.numaoperator.api.Names;
+import io.numaoperator.topology.CpuSet;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Stands for a node: its disk, its systemd, a kubelet that behaves as facts/kubelet.md says (merges
+ * the drop-in, refuses state files of another policy after it has come up, gets its devices back
+ * some seconds later, writes its state files while it runs), and the API server. Time passes only
+ * while somebody sleeps.
+ *
+ * <p>Every change that the agent makes is one action. The agent can be made to die before or after
+ * any of them; that is an Error, which nothing may catch.
+ */
+final class FakeKubeletHost
+    implements KubeletHost, ServiceManager, PodResources, KubeletApi, ApiServer, Time {
+  static final String UNIT = "kubelet.service";
+  static final String ROOT = "/var/lib/kubelet";
+  static final String CPU_STATE = ROOT + "/cpu_manager_state";
+  static final String MEMORY_STATE = ROOT + "/memory_manager_state";
+  static final String DROP_IN_DIRECTORY = "/etc/kubernetes/kubelet.conf.d";
+  static final String DROP_IN = DROP_IN_DIRECTORY + "/" + Names.DROP_IN_FILE;
+  private static final Duration UP = Duration.ofMillis(400);
+  private static final Duration DEVICES_BACK = Duration.ofSeconds(3);
+  private static final Duration RESTART_DELAY = Duration.ofSeconds(10);
+
+  /** The agent dies here. */
+  static final class AgentDied extends Error {
+    private static final long serialVersionUID = 1L;
+  }
+
+  final Map<String, byte[]> files = new TreeMap<>();
+  final List<String> actions = new ArrayList<>();
+  final List<Container> containers = new ArrayList<>();
+  final ObjectMapper json = new ObjectMapper();
+
+  /** What the kubelet's main file says. */
+  final ObjectNode mainConfig = json.createObjectNode();
+
+  Instant now = Instant.parse("2026-01-01T00:00:00Z");
+  String bootId = "boot-1";
+  Optional<String> cordonedFor = Optional.empty();
+  boolean apiAway;
+  Set<String> unwritable = Set.of();
+  int devices = 4;
+
+  /** Dies before (or after) this many actions; negative: never. */
+  int diesAt = -1;
+
+  boolean diesAfter;
+
+  /** Runs before the agent changes a file. */
+  Runnable onAction = () -> {};
+
+  /** What happens at a time; used to bring the API server back, or the kubelet down. */
+  final TreeMap<Instant, Runnable> events = new TreeMap<>();
+
+  /** A configuration with which the kubelet exits: the reason, or empty. */
+  java.util.function.Function<JsonNode, Optional<String>> refuses = config -> Optional.empty();
+
+  /** What the kubelet makes of its configuration beside what it was told. */
+  Consumer<ObjectNode> quirk = config -> {};
+
+  private String activeState = "inactive";
+  private String subState = "dead";
+  private long pid;
+  private long lastPid = 1000;
+  private long restarts;
+  private Instant startedAt = Instant.MIN;
+  private Instant restartAt = Instant.MAX;
+  private ObjectNode running;
+  private Instant reported = Instant.MIN;
+
+  FakeKubeletHost() {
+    mainConfig.put("cpuManagerPolicy", "none").put("memoryManagerPolicy", "None");
+    mainConfig.put("topologyManagerPolicy", "none").put("topologyManagerScope", "container");
+    mainConfig.put("maxPods", 110);
+    files.put(KubeletLog.FILE, "I0101 00:00:00.000000 1 server.go:1] \"start\"\n".getBytes(UTF_8));
+    launch();
+    sleep(Duration.ofSeconds(30));
+  }
+
+  NodeAccess access() {
+    return new NodeAccess(this, this, this, this, this, this);
+  }
+
+  // ---- the kubelet
+
+  private void launch() {
+    activeState = "active";
+    subState = "running";
+    pid = ++lastPid;
+    startedAt = now;
+    restartAt = Instant.MAX;
+    running = mainConfig.deepCopy();
+    if (files.containsKey(DROP_IN)) {
+      try {
+        var dropIn = (ObjectNode) new YAMLMapper().readTree(files.get(DROP_IN));
+        dropIn.remove(List.of("apiVersion", "kind"));
+        running.setAll(dropIn);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    quirk.accept(running);
+  }
+
+  /** The kubelet ends by itself and systemd will start it again. */
+  void crash(String line) {
+    log("E0101 00:00:00.000000 %d run.go:74] %s".formatted(pid, line));
+    activeState = "activating";
+    subState = "auto-restart";
+    pid = 0;
+    restartAt = now.plus(RESTART_DELAY);
+  }
+
+  private void log(String line) {
+    if (!files.containsKey(KubeletLog.FILE)) {
+      return;
+    }
+    var log = new String(files.get(KubeletLog.FILE), UTF_8) + line + "\n";
+    files.put(KubeletLog.FILE, log.getBytes(UTF_8));
+  }
+
+  /** systemd and the kubelet do what is due. */
+  private void live() {
+    while (!events.isEmpty() && !events.firstKey().isAfter(now)) {
+      events.pollFirstEntry().getValue().run();
+    }
+    if (pid == 0 && !now.isBefore(restartAt)) {
+      restarts++;
+      launch();
+    }
+    if (pid == 0 || now.isBefore(startedAt.plus(UP))) {
+      return;
+    }
+    var refusal = refuses.apply(running).or(this::stateFault);
+    if (refusal.isPresent()) {
+      crash(refusal.get());
+      return;
+    }
+    files.putIfAbsent(CPU_STATE, stateFile("cpuManagerPolicy"));
+    files.putIfAbsent(MEMORY_STATE, stateFile("memoryManagerPolicy"));
+    if (!apiAway && reported.isBefore(startedAt)) {
+      reported = now;
+    }
+  }
+
+  private byte[] stateFile(String field) {
+    return "{\"policyName\":\"%s\",\"boot\":\"%s\"}"
+        .formatted(running.path(field).asText(), bootId)
+        .getBytes(UTF_8);
+  }
+
+  /** pkg/kubelet/cm/{cpumanager,memorymanager}/state/state_checkpoint.go, restoreState. */
+  private Optional<String> stateFault() {
+    for (var file :
+        Map.of(CPU_STATE, "cpuManagerPolicy", MEMORY_STATE, "memoryManagerPolicy").entrySet()) {
+      var bytes = files.get(file.getKey());
+      if (bytes != null) {
+        try {
+          var state = json.readTree(bytes);
+          var policy = running.path(file.getValue()).asText();
+          if (!state.path("policyName").asText().equals(policy)) {
+            return Optional.of(
+                "\"Failed to start ContainerManager\" err=\"configured policy %s differs from state checkpoint policy %s\""
+                    .formatted(policy, state.path("policyName")));
+          }
+          if (policy.equals("Static") && !state.path("boot").asText().equals(bootId)) {
+            return Optional.of(
+                "\"Failed to start ContainerManager\" err=\"the expected machine state is different from the real one\"");
+          }
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** The node goes down and comes up again; systemd starts the kubelet with what is on the disk. */
+  void reboot() {
+    bootId = "boot-2";
+    restarts = 0;
+    launch();
+    sleep(Duration.ofMinutes(2));
+  }
+
+  boolean kubeletWell() {
+    return activeState.equals("active")
+        && !now.isBefore(startedAt.plus(UP))
+        && stateFault().isEmpty();
+  }
+
+  JsonNode runningConfig() {
+    return running;
+  }
+
+  // ---- what the agent does
+
+  private void action(String what, Runnable change) {
+    boolean dies = actions.size() == diesAt;
+    actions.add(what);
+    if (dies && !diesAfter) {
+      throw new AgentDied();
+    }
+    change.run();
+    if (dies) {
+      throw new AgentDied();
+    }
+  }
+
+  @Override
+  public String bootId() {
+    return bootId;
+  }
+
+  @Override
+  public Optional<byte[]> read(String path) {
+    return Optional.ofNullable(files.get(path));
+  }
+
+  @Override
+  public void write(String path, byte[] bytes) throws IOException {
+    mayWrite(path);
+    action("write " + path, () -> files.put(path, bytes));
+  }
+
+  @Override
+  public void delete(String path) throws IOException {
+    mayWrite(path);
+    action("delete " + path, () -> files.remove(path));
+  }
+
+  private void mayWrite(String path) throws IOException {
+    onAction.run();
+    if (unwritable.contains(path)) {
+      throw new IOException(path + ": No space left on device");
+    }
+    if (pid != 0 && (path.equals(CPU_STATE) || path.equals(MEMORY_STATE))) {
+      throw new AssertionError(path + " is changed while the kubelet runs");
+    }
+  }
+
+  @Override
+  public boolean isDirectory(String path) {
+    return path.equals(DROP_IN_DIRECTORY);
+  }
+
+  @Override
+  public long size(String path) {
+    return files.getOrDefault(path, new byte[0]).length;
+  }
+
+  @Override
+  public String tail(String path, long offset) {
+    var text = new String(files.getOrDefault(path, new byte[0]), UTF_8);
+    return text.substring((int) Math.min(offset, text.length()));
+  }
+
+  @Override
+  public Optional<UnitState> state(String unit) {
+    live();
+    return unit.equals(UNIT)
+        ? Optional.of(new UnitState(activeState, subState, pid, restarts, "success"))
+        : Optional.empty();
+  }
+
+  @Override
+  public void stop(String unit) {
+    action(
+        "stop",
+        () -> {
+          activeState = "inactive";
+          subState = "dead";
+          pid = 0;
+          restartAt = Instant.MAX;
+        });
+  }
+
+  @Override
+  public void start(String unit) {
+    action(
+        "start",
+        () -> {
+          if (pid == 0) {
+            restarts = 0;
+            launch();
+          }
+        });
+  }
+
+  // ---- the kubelet's and the API server's interfaces
+
+  @Override
+  public List<Container> list() throws IOException {
+    requireUp();
+    return containers;
+  }
+
+  @Override
+  public Allocatable allocatable() throws IOException {
+    requireUp();
+    var list = new ArrayList<Device>();
+    if (!now.isBefore(startedAt.plus(DEVICES_BACK))) {
+      for (int i = 0; i < devices; i++) {
+        list.add(new Device("nvidia.com/gpu", "gpu-" + i, Set.of(i / 2)));
+      }
+    }
+    return new Allocatable(list);
+  }
+
+  private void requireUp() throws IOException {
+    live();
+    if (pid == 0 || now.isBefore(startedAt.plus(UP))) {
+      throw new IOException("connection refused");
+    }
+  }
+
+  @Override
+  public Configz configz() {
+    try {
+      requireUp();
+    } catch (IOException e) {
+      return new Configz.Unreachable(e.getMessage());
+    }
+    return apiAway ? new Configz.Denied("HTTP 401") : new Configz.Live(running.deepCopy());
+  }
+
+  @Override
+  public NodeView node() throws IOException {
+    live();
+    requireApi();
+    return new NodeView(
+        "v1.36.3",
+        Optional.of("10.0.0.1"),
+        10250,
+        cordonedFor.isPresent(),
+        cordonedFor,
+        true,
+        reported.truncatedTo(ChronoUnit.SECONDS));
+  }
+
+  private void requireApi() throws IOException {
+    if (apiAway) {
+      throw new IOException("the API server is away");
+    }
+  }
+
+  @Override
+  public Optional<JsonNode> state() {
+    throw new UnsupportedOperationException("no attempt reads its own object");
+  }
+
+  @Override
+  public void watchState(String version, Duration limit, Consumer<JsonNode> changed) {
+    throw new UnsupportedOperationException("no attempt watches");
+  }
+
+  @Override
+  public boolean applyStatus(JsonNode status) {
+    throw new UnsupportedOperationException("no attempt publishes by itself");
+  }
+
+  @Override
+  public Instant now() {
+    return now;
+  }
+
+  @Override
+  public void sleep(Duration duration) {
+    var until = now.plus(duration);
+    // in small steps: systemd does not wait for the agent's polls
+    while (now.isBefore(until)) {
+      var step = now.plusMillis(200);
+      now = step.isBefore(until) ? step : until;
+      live();
+    }
+  }
+
+  /** A container with exclusive CPUs. */
+  static Container pinned() {
+    return new Container("default", "train-0", "main", CpuSet.of(2, 3), List.of(), List.of());
+  }
+}
