@@ -1,0 +1,57 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.plan.ClusterFacts;
+import io.numaoperator.plan.ClusterVersion;
+import io.numaoperator.plan.scheduler.TopologyRevision;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** What plans have to know of the cluster as a whole. */
+@ApplicationScoped
+class Cluster {
+  private final KubernetesClient client;
+  private final ClusterCache cache;
+  private final OperatorSettings settings;
+  private final ClusterVersion server;
+
+  @Inject
+  Cluster(KubernetesClient client, ClusterCache cache, OperatorSettings settings) {
+    this.client = client;
+    this.cache = cache;
+    this.settings = settings;
+    var version = client.getKubernetesVersion().getGitVersion();
+    this.server =
+        ClusterVersion.parse(version)
+            .orElseThrow(() -> new IllegalStateException("not a Kubernetes version: " + version));
+  }
+
+  ClusterFacts facts() {
+    return new ClusterFacts(settings.namespace(), settings.image(), server, oldestKubelet(), false);
+  }
+
+  private ClusterVersion oldestKubelet() {
+    var policies = cache.livePolicies();
+    return cache
+        .nodes()
+        .list()
+        .filter(node -> policies.stream().anyMatch(p -> Nodes.isSelected(p, node)))
+        .flatMap(node -> ClusterVersion.parse(Nodes.kubeletVersion(node)).stream())
+        .min(Comparator.naturalOrder())
+        .orElse(server);
+  }
+
+  /** A restart of the operator is an upgrade of the cluster at the latest: read once. */
+  String topologyRevision() {
+    return TopologyRevision.of(List.of());
+  }
+
+  /** A ConfigMap of somebody else; these are few and not watched. */
+  Optional<ConfigMap> configMap(String namespace, String name) {
+    return Optional.ofNullable(client.configMaps().inNamespace(namespace).withName(name).get());
+  }
+}

@@ -1,0 +1,86 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.plan.agent.AgentPlan;
+import jakarta.annotation.PreDestroy;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** What both reconcilers read. One watch a kind, shared. */
+@ApplicationScoped
+public class ClusterCache {
+  private static final Comparator<NumaPolicy> OLDEST_FIRST =
+      Comparator.comparing((NumaPolicy p) -> p.getMetadata().getCreationTimestamp())
+          .thenComparing(p -> p.getMetadata().getName());
+
+  private final Store<NumaPolicy> policies;
+  private final Store<NumaNodeState> states;
+  private final Store<Node> nodes;
+  private final Store<Pod> agentPods;
+
+  @Inject
+  ClusterCache(KubernetesClient client, OperatorSettings settings) {
+    policies = new Store<>(client.resources(NumaPolicy.class));
+    states = new Store<>(client.resources(NumaNodeState.class));
+    nodes = new Store<>(client.nodes());
+    agentPods =
+        new Store<>(
+            client
+                .pods()
+                .inNamespace(settings.namespace())
+                .withLabels(java.util.Map.of("app.kubernetes.io/name", AgentPlan.NAME)));
+  }
+
+  @PreDestroy
+  void close() {
+    List.of(policies, states, nodes, agentPods).forEach(Store::close);
+  }
+
+  Store<NumaPolicy> policies() {
+    return policies;
+  }
+
+  Store<NumaNodeState> states() {
+    return states;
+  }
+
+  Store<Node> nodes() {
+    return nodes;
+  }
+
+  Store<Pod> agentPods() {
+    return agentPods;
+  }
+
+  /** Policies that are not being deleted, the oldest first. */
+  List<NumaPolicy> livePolicies() {
+    return policies
+        .list()
+        .filter(p -> p.getMetadata().getDeletionTimestamp() == null)
+        .sorted(OLDEST_FIRST)
+        .toList();
+  }
+
+  List<NumaNodeState> statesOf(String policy) {
+    return states
+        .list()
+        .filter(s -> policy.equals(s.getSpec().policy))
+        .sorted(Comparator.comparing(s -> s.getMetadata().getName()))
+        .toList();
+  }
+
+  Optional<Pod> agentPodOn(String node) {
+    return agentPods
+        .list()
+        .filter(p -> p.getSpec() != null && node.equals(p.getSpec().getNodeName()))
+        .filter(p -> p.getMetadata().getDeletionTimestamp() == null)
+        .max(Comparator.comparing(p -> p.getMetadata().getCreationTimestamp()));
+  }
+}

@@ -1,0 +1,113 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.readiness.Conditions;
+import io.numaoperator.readiness.NodeReadiness;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** One node: plan what its kubelet should become, and judge what was seen of it. */
+@ControllerConfiguration(name = "node", generationAwareEventProcessing = false)
+class NodeReconciler implements Reconciler<NumaNodeState> {
+  private final ClusterCache cache;
+  private final Writer writer;
+  private final NodeRelease release;
+
+  NodeReconciler(ClusterCache cache, Writer writer, NodeRelease release) {
+    this.cache = cache;
+    this.writer = writer;
+    this.release = release;
+  }
+
+  @Override
+  public UpdateControl<NumaNodeState> reconcile(
+      NumaNodeState primary, Context<NumaNodeState> context) {
+    cache.states().wrote(primary);
+    var node = cache.nodes().get(primary.getMetadata().getName());
+    if (node.isEmpty() || primary.getMetadata().getDeletionTimestamp() != null) {
+      return UpdateControl.noUpdate(); // the garbage collector takes it with its Node
+    }
+    owner(primary, node.get())
+        .ifPresentOrElse(
+            policy -> {
+              plan(policy, node.get());
+              judge(policy, node.get());
+            },
+            () -> release.proceed(current(primary), node.get()));
+    return UpdateControl.noUpdate();
+  }
+
+  private Optional<NumaPolicy> owner(NumaNodeState state, Node node) {
+    return cache.livePolicies().stream()
+        .filter(p -> p.getMetadata().getName().equals(state.getSpec().policy))
+        .filter(p -> Nodes.isSelected(p, node))
+        .findFirst();
+  }
+
+  private void plan(NumaPolicy policy, Node node) {
+    var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
+    var desired = NodeAssessment.of(policy, state, node, cache).desiredSpec();
+    if (!Json.same(desired.kubelet, state.getSpec().kubelet)) {
+      writer.plan(node, desired);
+    }
+  }
+
+  private void judge(NumaPolicy policy, Node node) {
+    var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
+    var assessment = NodeAssessment.of(policy, state, node, cache);
+    var verdicts = NodeReadiness.judge(assessment.evidence());
+    var old = NodeAssessment.conditions(state);
+    var conditions =
+        Conditions.update(old, verdicts, state.getMetadata().getGeneration(), Instant.now());
+    if (!Conditions.same(old, conditions)) {
+      writer.conditions(state, conditions);
+    }
+    var aligned = verdicts.get(NodeReadiness.ALIGNMENT).isTrue();
+    if (aligned != Nodes.isLabelledAligned(node)) {
+      writer.label(node, aligned);
+    }
+  }
+
+  private NumaNodeState current(NumaNodeState primary) {
+    return cache.states().get(primary.getMetadata().getName()).orElse(primary);
+  }
+
+  @Override
+  public List<EventSource<?, NumaNodeState>> prepareEventSources(
+      EventSourceContext<NumaNodeState> context) {
+    var cluster = new SimpleInboundEventSource<NumaNodeState>("cluster");
+    cache
+        .nodes()
+        .onChange(
+            Nodes::differ,
+            node -> cluster.propagateEvent(new ResourceID(node.getMetadata().getName())));
+    cache
+        .agentPods()
+        .onChange(
+            NodeAssessment::agentPodsDiffer,
+            pod ->
+                Optional.ofNullable(pod.getSpec().getNodeName())
+                    .ifPresent(node -> cluster.propagateEvent(new ResourceID(node))));
+    cache
+        .policies()
+        .onChange(
+            PolicyReconciler::specsDiffer,
+            policy ->
+                cache
+                    .statesOf(policy.getMetadata().getName())
+                    .forEach(
+                        s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
+    return List.of(cluster);
+  }
+}

@@ -1,0 +1,109 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.numaoperator.api.Names;
+import io.numaoperator.api.NodeSelector;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.rollout.NodeProgress.Cordon;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/** What we read from a Node object. */
+final class Nodes {
+  private static final String CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane";
+  private static final String FAILURE_DOMAIN_LABEL = "topology.kubernetes.io/zone";
+
+  private Nodes() {}
+
+  static boolean isSelected(NumaPolicy policy, Node node) {
+    var labels = labels(node);
+    return (Boolean.TRUE.equals(policy.getSpec().allowControlPlane)
+            || !labels.containsKey(CONTROL_PLANE_LABEL))
+        && labels.entrySet().containsAll(policy.getSpec().nodeSelector.matchLabels.entrySet())
+        && policy.getSpec().nodeSelector.matchExpressions.stream()
+            .allMatch(requirement -> holds(requirement, labels));
+  }
+
+  private static boolean holds(NodeSelector.Requirement requirement, Map<String, String> labels) {
+    var value = labels.get(requirement.key);
+    return switch (requirement.operator) {
+      case In -> value != null && requirement.values.contains(value);
+      case NotIn -> value == null || !requirement.values.contains(value);
+      case Exists -> value != null;
+      case DoesNotExist -> value == null;
+    };
+  }
+
+  static boolean isReady(Node node) {
+    return readyCondition(node).map(c -> "True".equals(c.getStatus())).orElse(false);
+  }
+
+  static String bootId(Node node) {
+    return Optional.ofNullable(node.getStatus())
+        .flatMap(s -> Optional.ofNullable(s.getNodeInfo()))
+        .flatMap(i -> Optional.ofNullable(i.getBootID()))
+        .orElse("");
+  }
+
+  static String kubeletVersion(Node node) {
+    return Optional.ofNullable(node.getStatus())
+        .flatMap(s -> Optional.ofNullable(s.getNodeInfo()))
+        .flatMap(i -> Optional.ofNullable(i.getKubeletVersion()))
+        .orElse("");
+  }
+
+  static String failureDomain(Node node) {
+    return labels(node).getOrDefault(FAILURE_DOMAIN_LABEL, "");
+  }
+
+  static boolean isSkipped(Node node) {
+    return "true".equals(annotations(node).get(Names.SKIP_ANNOTATION));
+  }
+
+  static boolean isLabelledAligned(Node node) {
+    return "true".equals(labels(node).get(Names.ALIGNED_LABEL));
+  }
+
+  /**
+   * Ours only while both are there: where a person uncordoned the node meanwhile, the annotation
+   * alone means nothing, and no agent acts on it.
+   */
+  static Cordon cordon(Node node) {
+    if (!Boolean.TRUE.equals(node.getSpec().getUnschedulable())) {
+      return new Cordon.None();
+    }
+    return Optional.ofNullable(annotations(node).get(Names.CORDONED_ANNOTATION))
+        .<Cordon>map(
+            mark -> new Cordon.Ours(Long.parseLong(mark.substring(mark.lastIndexOf('/') + 1))))
+        .orElseGet(Cordon.Foreign::new);
+  }
+
+  /** Whether an update of a Node can change any decision: heartbeats cannot. */
+  static boolean differ(Node old, Node node) {
+    return !labels(old).equals(labels(node))
+        || !Objects.equals(old.getSpec().getUnschedulable(), node.getSpec().getUnschedulable())
+        || !Objects.equals(
+            annotations(old).get(Names.CORDONED_ANNOTATION),
+            annotations(node).get(Names.CORDONED_ANNOTATION))
+        || isSkipped(old) != isSkipped(node)
+        || isReady(old) != isReady(node)
+        || !bootId(old).equals(bootId(node));
+  }
+
+  private static Optional<NodeCondition> readyCondition(Node node) {
+    return Optional.ofNullable(node.getStatus()).stream()
+        .flatMap(s -> s.getConditions().stream())
+        .filter(c -> "Ready".equals(c.getType()))
+        .findFirst();
+  }
+
+  private static Map<String, String> labels(Node node) {
+    return Optional.ofNullable(node.getMetadata().getLabels()).orElse(Map.of());
+  }
+
+  private static Map<String, String> annotations(Node node) {
+    return Optional.ofNullable(node.getMetadata().getAnnotations()).orElse(Map.of());
+  }
+}

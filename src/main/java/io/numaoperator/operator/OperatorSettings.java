@@ -1,0 +1,21 @@
+package io.numaoperator.operator;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+
+/** What the operator's Deployment sets; the names of the environment are in config/manager. */
+@ConfigMapping(prefix = "numa-operator")
+public interface OperatorSettings {
+  /** The namespace of everything that the operator makes for itself. */
+  @WithDefault("numa-operator-system")
+  String namespace();
+
+  /** The image of operator and agent. */
+  @WithDefault("ghcr.io/numaoperator/numa-operator:0.1.0")
+  String image();
+
+  /** How long to wait before a node whose agent refused a grant is tried again. */
+  @WithDefault("30s")
+  Duration retryDelay();
+}

@@ -1,0 +1,197 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.numaoperator.api.DevicePluginPolicy;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.plan.Part;
+import io.numaoperator.plan.Provision;
+import io.numaoperator.plan.SharedSettings;
+import io.numaoperator.plan.agent.AgentPlan;
+import io.numaoperator.plan.device.ConfigMapRef;
+import io.numaoperator.plan.device.DevicePluginProvider;
+import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
+import io.numaoperator.plan.device.DevicePluginProviders;
+import io.numaoperator.plan.scheduler.SchedulerProvider;
+import io.numaoperator.plan.scheduler.SchedulerProviders;
+import io.numaoperator.plan.updater.TopologyUpdaterProvider;
+import io.numaoperator.plan.updater.TopologyUpdaterProviders;
+import io.numaoperator.readiness.Verdict;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Applies what the providers of the four parts want. All of it is planned from all policies
+ * together, whichever policy is being reconciled: agent, updater and scheduler are the cluster's.
+ */
+@ApplicationScoped
+class Parts {
+  private static final String DEVICES = "DevicesReporting";
+  private static final String TOPOLOGY = "TopologyPublished";
+  private static final String SCHEDULER = "SchedulerReady";
+  private static final String KUBELETS = "KubeletsConfigured";
+
+  private final ClusterCache cache;
+  private final ManagedObjects objects;
+  private final Cluster cluster;
+
+  @Inject
+  Parts(ClusterCache cache, ManagedObjects objects, Cluster cluster) {
+    this.cache = cache;
+    this.objects = objects;
+    this.cluster = cluster;
+  }
+
+  void onChange(Runnable action) {
+    objects.onChange(action);
+  }
+
+  /**
+   * @return what keeps a part of this policy from being as it wants: condition type → verdict
+   */
+  Map<String, Verdict> apply(NumaPolicy policy) {
+    var policies = cache.livePolicies();
+    var facts = cluster.facts();
+    var problems = new LinkedHashMap<String, Verdict>();
+    problems.putAll(one(KUBELETS, Part.AGENT, () -> List.of(AgentPlan.objects(facts, policies))));
+    problems.putAll(one(DEVICES, Part.DEVICE_PLUGIN, () -> devicePlugins(policies)));
+    SharedSettings.of(policies)
+        .ifPresent(
+            shared -> {
+              problems.putAll(
+                  one(
+                      TOPOLOGY,
+                      Part.TOPOLOGY_UPDATER,
+                      () ->
+                          List.of(
+                              TopologyUpdaterProviders.of(shared.topologyUpdater().provider)
+                                  .plan(
+                                      new TopologyUpdaterProvider.Input(
+                                          facts, policies, shared.topologyUpdater())))));
+              problems.putAll(
+                  one(
+                      SCHEDULER,
+                      Part.SCHEDULER,
+                      () ->
+                          List.of(
+                              SchedulerProviders.of(shared.scheduler().provider)
+                                  .plan(
+                                      new SchedulerProvider.Input(
+                                          facts,
+                                          policies,
+                                          shared.scheduler(),
+                                          cluster.topologyRevision())))));
+              conflicts(policy, shared).forEach(problems::put);
+            });
+    return problems;
+  }
+
+  /** Plans and applies one part; a failure of one does not hold up the others. */
+  private Map<String, Verdict> one(
+      String condition, Part part, java.util.function.Supplier<List<Provision>> plan) {
+    try {
+      return apply(part, plan.get()).map(v -> Map.of(condition, v)).orElse(Map.of());
+    } catch (ManagedObjects.NotOursException notOurs) {
+      return Map.of(condition, Verdict.no("NotOurs", notOurs.getMessage()));
+    } catch (KubernetesClientException refused) {
+      return Map.of(
+          condition,
+          Verdict.no("ApplyFailed", "the API server refused an object: " + refused.getMessage()));
+    }
+  }
+
+  private Optional<Verdict> apply(Part part, List<Provision> provisions) {
+    var wanted = new ArrayList<HasMetadata>();
+    Optional<Verdict> remark = Optional.empty();
+    for (var provision : provisions) {
+      switch (provision) {
+        case Provision.Refused(var reason, var message) -> {
+          return Optional.of(Verdict.no(reason, message));
+        }
+        case Provision.NotYet(var reason, var message) -> {
+          return Optional.of(Verdict.unknown(reason, message));
+        }
+        case Provision.Objects planned -> {
+          wanted.addAll(planned.objects());
+          remark =
+              remark.or(
+                  () ->
+                      planned.remarks().stream()
+                          .findFirst()
+                          .map(r -> Verdict.unknown(r.reason(), r.message())));
+        }
+      }
+    }
+    objects.apply(part, wanted);
+    return remark;
+  }
+
+  private static Map<String, Verdict> conflicts(NumaPolicy policy, SharedSettings shared) {
+    return shared.conflicts().stream()
+        .filter(c -> c.policy().equals(policy.getMetadata().getName()))
+        .collect(
+            Collectors.toMap(
+                c -> c.field().equals("scheduler") ? SCHEDULER : TOPOLOGY,
+                c ->
+                    Verdict.no(
+                        "Conflict",
+                        "spec.%s is the cluster's, and policy %s, which is older, wants it otherwise:"
+                                .formatted(c.field(), c.senior())
+                            + " make them equal")));
+  }
+
+  private List<Provision> devicePlugins(List<NumaPolicy> policies) {
+    var byProvider =
+        policies.stream()
+            .collect(
+                Collectors.groupingBy(
+                    p -> p.getSpec().devicePlugin.provider, TreeMap::new, Collectors.toList()));
+    return byProvider.entrySet().stream().map(e -> devicePlugin(e.getKey(), e.getValue())).toList();
+  }
+
+  private Provision devicePlugin(DevicePluginPolicy.Provider name, List<NumaPolicy> policies) {
+    var provider = DevicePluginProviders.of(name);
+    var owned = new HashMap<ConfigMapRef, String>();
+    var foreign = new HashMap<ConfigMapRef, String>();
+    for (var ref : provider.reads(policies)) {
+      objects
+          .find(ConfigMap.class, ref.namespace(), ref.name())
+          .ifPresentOrElse(
+              ours -> owned.put(ref, config(ours)),
+              () ->
+                  cluster
+                      .configMap(ref.namespace(), ref.name())
+                      .ifPresent(theirs -> foreign.put(ref, config(theirs))));
+    }
+    return provider.plan(
+        new DevicePluginProvider.Input(cluster.facts(), pools(policies), owned, foreign));
+  }
+
+  private List<NodePool> pools(Collection<NumaPolicy> policies) {
+    return policies.stream()
+        .map(
+            policy ->
+                new NodePool(
+                    policy,
+                    cache.statesOf(policy.getMetadata().getName()).stream()
+                        .map(s -> s.getMetadata().getName())
+                        .collect(Collectors.toSet())))
+        .toList();
+  }
+
+  private static String config(ConfigMap configMap) {
+    return Optional.ofNullable(configMap.getData())
+        .map(data -> data.getOrDefault("config.json", ""))
+        .orElse("");
+  }
+}

@@ -1,0 +1,170 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
+import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.NumaPolicySpec.Mode;
+import io.numaoperator.rollout.NodeProgress;
+import io.numaoperator.rollout.Rollout;
+import io.numaoperator.rollout.RolloutSettings;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** One policy: take its nodes, apply its parts, roll out, sum up. */
+@ControllerConfiguration(name = "policy")
+class PolicyReconciler implements Reconciler<NumaPolicy> {
+  private final ClusterCache cache;
+  private final Writer writer;
+  private final Parts parts;
+  private final RolloutExecutor executor;
+  private final OperatorSettings settings;
+
+  PolicyReconciler(
+      ClusterCache cache,
+      Writer writer,
+      Parts parts,
+      RolloutExecutor executor,
+      OperatorSettings settings) {
+    this.cache = cache;
+    this.writer = writer;
+    this.parts = parts;
+    this.executor = executor;
+    this.settings = settings;
+  }
+
+  @Override
+  public UpdateControl<NumaPolicy> reconcile(NumaPolicy policy, Context<NumaPolicy> context) {
+    cache.policies().wrote(policy);
+    var problems = parts.apply(policy);
+    var claim = claim(policy);
+    var nodes = progress(policy);
+    executor.execute(
+        policy.getMetadata().getName(), Rollout.next(nodes, limits(policy, nodes), Instant.now()));
+    new PolicySummary(policy, cache.statesOf(policy.getMetadata().getName()))
+        .status(nodes, claim.conflicts(), problems)
+        .ifPresent(status -> writer.status(policy, status));
+    return refusedAny(nodes)
+        ? UpdateControl.<NumaPolicy>noUpdate().rescheduleAfter(settings.retryDelay())
+        : UpdateControl.noUpdate();
+  }
+
+  /** The nodes that this policy selects but does not get. */
+  private record Claim(List<String> conflicts) {}
+
+  /**
+   * A node stays with the policy that has it; a free one goes to the oldest policy that selects it.
+   */
+  private Claim claim(NumaPolicy policy) {
+    var live = cache.livePolicies();
+    var name = policy.getMetadata().getName();
+    var selected = cache.nodes().list().filter(n -> Nodes.isSelected(policy, n)).toList();
+    for (var node : selected) {
+      if (holder(node, live).filter(name::equals).isPresent()
+          && cache.states().get(node.getMetadata().getName()).isEmpty()) {
+        writer.claim(node, name);
+      }
+    }
+    return new Claim(
+        selected.stream()
+            .flatMap(
+                n ->
+                    holder(n, live).filter(h -> !h.equals(name)).stream()
+                        .map(h -> n.getMetadata().getName() + " (" + h + ")"))
+            .sorted()
+            .toList());
+  }
+
+  private Optional<String> holder(Node node, List<NumaPolicy> oldestFirst) {
+    return cache
+        .states()
+        .get(node.getMetadata().getName())
+        .map(s -> s.getSpec().policy)
+        .or(
+            () ->
+                oldestFirst.stream()
+                    .filter(p -> Nodes.isSelected(p, node))
+                    .map(p -> p.getMetadata().getName())
+                    .findFirst());
+  }
+
+  private List<NodeProgress> progress(NumaPolicy policy) {
+    return cache.statesOf(policy.getMetadata().getName()).stream()
+        .flatMap(
+            state ->
+                cache.nodes().get(state.getMetadata().getName()).stream()
+                    .filter(node -> Nodes.isSelected(policy, node))
+                    .map(node -> NodeAssessment.of(policy, state, node, cache).progress()))
+        .toList();
+  }
+
+  private RolloutSettings limits(NumaPolicy policy, List<NodeProgress> nodes) {
+    var rollout = policy.getSpec().rollout;
+    return new RolloutSettings(
+        RolloutSettings.maxUnavailable(
+            String.valueOf(rollout.maxUnavailable.getValue()), nodes.size()),
+        policy.getSpec().mode == Mode.Enforce && !isPaused(policy),
+        rollout.pauseOnFailure,
+        settings.retryDelay());
+  }
+
+  static boolean isPaused(NumaPolicy policy) {
+    return Optional.ofNullable(policy.getMetadata().getAnnotations())
+        .map(a -> "true".equals(a.get(Names.PAUSED_ANNOTATION)))
+        .orElse(false);
+  }
+
+  private static boolean refusedAny(List<NodeProgress> nodes) {
+    return nodes.stream()
+        .flatMap(n -> n.attempt().stream())
+        .anyMatch(a -> a.outcome() == NodeProgress.Outcome.Refused);
+  }
+
+  static boolean specsDiffer(NumaPolicy old, NumaPolicy policy) {
+    return !Objects.equals(old.getMetadata().getGeneration(), policy.getMetadata().getGeneration())
+        || isPaused(old) != isPaused(policy)
+        || old.getMetadata().getDeletionTimestamp()
+            == null
+            != (policy.getMetadata().getDeletionTimestamp() == null);
+  }
+
+  private static boolean statesDiffer(NumaNodeState old, NumaNodeState state) {
+    return !old.getMetadata().getResourceVersion().equals(state.getMetadata().getResourceVersion());
+  }
+
+  @Override
+  public List<EventSource<?, NumaPolicy>> prepareEventSources(
+      EventSourceContext<NumaPolicy> context) {
+    var cluster = new SimpleInboundEventSource<NumaPolicy>("cluster");
+    Runnable all =
+        () ->
+            cache.livePolicies().stream()
+                .map(p -> new ResourceID(p.getMetadata().getName()))
+                .forEach(cluster::propagateEvent);
+    cache.nodes().onChange(Nodes::differ, node -> all.run());
+    cache.policies().onChange(PolicyReconciler::specsDiffer, policy -> all.run());
+    cache
+        .states()
+        .onChange(
+            PolicyReconciler::statesDiffer,
+            state -> {
+              if (cache.states().get(state.getMetadata().getName()).isEmpty()) {
+                all.run(); // let go: another policy may want the node
+              } else {
+                cluster.propagateEvent(new ResourceID(state.getSpec().policy));
+              }
+            });
+    parts.onChange(all);
+    return List.of(cluster);
+  }
+}

@@ -1,0 +1,112 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.dsl.Informable;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiPredicate;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * All objects of one kind, kept by a watch, that also knows what we wrote ourselves before the
+ * watch tells of it: a rollout that did not see its own last cordon would exceed its budget.
+ *
+ * @param <T> the kind
+ */
+final class Store<T extends HasMetadata> implements AutoCloseable {
+  private final SharedIndexInformer<T> informer;
+  private final Map<String, T> written = new ConcurrentHashMap<>();
+
+  /** Starts the watch and waits for the first list. */
+  Store(Informable<T> source) {
+    informer = source.runnableInformer(0);
+    informer.addEventHandler(
+        new ResourceEventHandler<>() {
+          @Override
+          public void onAdd(T object) {
+            seen(object);
+          }
+
+          @Override
+          public void onUpdate(T old, T object) {
+            seen(object);
+          }
+
+          @Override
+          public void onDelete(T object, boolean unknown) {
+            written.remove(key(object));
+          }
+        });
+    informer.run();
+  }
+
+  Optional<T> get(String key) {
+    return Optional.ofNullable(written.get(key))
+        .or(() -> Optional.ofNullable(informer.getStore().getByKey(key)));
+  }
+
+  Stream<T> list() {
+    return informer.getStore().list().stream()
+        .map(object -> written.getOrDefault(key(object), object));
+  }
+
+  /** Remembers what an own write returned, until the watch has caught up. */
+  void wrote(T object) {
+    var known = informer.getStore().getByKey(key(object));
+    if (known == null || version(known) < version(object)) {
+      written.merge(key(object), object, (a, b) -> version(a) > version(b) ? a : b);
+    }
+  }
+
+  /**
+   * @param relevant whether an update from the first to the second matters
+   * @param action called for additions, deletions and relevant updates
+   */
+  void onChange(BiPredicate<T, T> relevant, Consumer<T> action) {
+    informer.addEventHandler(
+        new ResourceEventHandler<>() {
+          @Override
+          public void onAdd(T object) {
+            action.accept(object);
+          }
+
+          @Override
+          public void onUpdate(T old, T object) {
+            if (relevant.test(old, object)) {
+              action.accept(object);
+            }
+          }
+
+          @Override
+          public void onDelete(T object, boolean unknown) {
+            action.accept(object);
+          }
+        });
+  }
+
+  @Override
+  public void close() {
+    informer.close();
+  }
+
+  private void seen(T object) {
+    written.computeIfPresent(
+        key(object), (key, mine) -> version(mine) <= version(object) ? null : mine);
+  }
+
+  private static String key(HasMetadata object) {
+    var meta = object.getMetadata();
+    return meta.getNamespace() == null
+        ? meta.getName()
+        : meta.getNamespace() + "/" + meta.getName();
+  }
+
+  /** Resource versions of one kind can be compared as numbers (KEP-5504). */
+  private static long version(HasMetadata object) {
+    return Long.parseLong(object.getMetadata().getResourceVersion());
+  }
+}

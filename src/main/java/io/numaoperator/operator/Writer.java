@@ -1,0 +1,192 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.numaoperator.api.Condition;
+import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaNodeStateSpec;
+import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.NumaPolicyStatus;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The writes to our own kinds and to Nodes. What starts or ends an attempt carries the resource
+ * version that the decision was made on: with a newer object the API server refuses it (409) and
+ * the decision is made again, so that neither a slow cache nor a former leader can act on an old
+ * view.
+ */
+@ApplicationScoped
+class Writer {
+  /** Grants have a field manager of their own: who plans does not touch them. */
+  private static final String ROLLOUT_FIELD_MANAGER = Names.OPERATOR_FIELD_MANAGER + "-rollout";
+
+  private final KubernetesClient client;
+  private final ClusterCache cache;
+
+  @Inject
+  Writer(KubernetesClient client, ClusterCache cache) {
+    this.client = client;
+    this.cache = cache;
+  }
+
+  /** The node's state is made for this policy, owned by its Node. */
+  void claim(Node node, String policy) {
+    var spec = new NumaNodeStateSpec();
+    spec.policy = policy;
+    plan(node, spec);
+  }
+
+  /** What the node should become; the grant is left as it is. */
+  void plan(Node node, NumaNodeStateSpec spec) {
+    var state = bare(node.getMetadata().getName());
+    state
+        .getMetadata()
+        .setOwnerReferences(
+            List.of(
+                new OwnerReferenceBuilder()
+                    .withApiVersion("v1")
+                    .withKind("Node")
+                    .withName(node.getMetadata().getName())
+                    .withUid(node.getMetadata().getUid())
+                    .build()));
+    state.getMetadata().setLabels(Map.of(Names.POLICY_LABEL, spec.policy));
+    var planned = new NumaNodeStateSpec();
+    planned.policy = spec.policy;
+    planned.kubelet = spec.kubelet;
+    state.setSpec(planned);
+    apply(state, Names.OPERATOR_FIELD_MANAGER);
+  }
+
+  void grant(NumaNodeState current, NumaNodeStateSpec.Grant grant) {
+    var spec = new NumaNodeStateSpec();
+    spec.grant = grant;
+    fenced(current, spec);
+  }
+
+  void revoke(NumaNodeState current) {
+    fenced(current, new NumaNodeStateSpec());
+  }
+
+  private void fenced(NumaNodeState current, NumaNodeStateSpec spec) {
+    var state = bare(current.getMetadata().getName());
+    state.getMetadata().setResourceVersion(current.getMetadata().getResourceVersion());
+    state.setSpec(spec);
+    apply(state, ROLLOUT_FIELD_MANAGER);
+  }
+
+  private void apply(NumaNodeState state, String manager) {
+    cache.states().wrote(client.resource(state).patch(apply(manager)));
+  }
+
+  private static PatchContext apply(String manager) {
+    return new PatchContext.Builder()
+        .withPatchType(PatchType.SERVER_SIDE_APPLY)
+        .withFieldManager(manager)
+        .withForce(true)
+        .build();
+  }
+
+  void conditions(NumaNodeState current, List<Condition> conditions) {
+    var state = bare(current.getMetadata().getName());
+    var status = new NumaNodeStateStatus();
+    status.conditions = conditions;
+    state.setStatus(status);
+    cache
+        .states()
+        .wrote(
+            client
+                .resource(state)
+                .subresource("status")
+                .patch(apply(Names.OPERATOR_FIELD_MANAGER)));
+  }
+
+  void status(NumaPolicy current, NumaPolicyStatus status) {
+    var policy = new NumaPolicy();
+    policy.setMetadata(meta(current.getMetadata().getName()));
+    policy.setSpec(null);
+    policy.setStatus(status);
+    cache
+        .policies()
+        .wrote(
+            client
+                .resource(policy)
+                .subresource("status")
+                .patch(apply(Names.OPERATOR_FIELD_MANAGER)));
+  }
+
+  void delete(NumaNodeState state) {
+    client.resource(state).delete();
+  }
+
+  void cordon(Node node, String policy, long attempt) {
+    patch(node, Map.of("unschedulable", true), policy + "/" + attempt);
+  }
+
+  void uncordon(Node node) {
+    var spec = new LinkedHashMap<String, Object>();
+    spec.put("unschedulable", null);
+    patch(node, spec, null);
+  }
+
+  private void patch(Node node, Map<String, Object> spec, String mark) {
+    var annotations = new LinkedHashMap<String, Object>();
+    annotations.put(Names.CORDONED_ANNOTATION, mark);
+    patch(
+        node,
+        Map.of(
+            "metadata",
+            Map.of(
+                "resourceVersion",
+                node.getMetadata().getResourceVersion(),
+                "annotations",
+                annotations),
+            "spec",
+            spec));
+  }
+
+  void label(Node node, boolean aligned) {
+    var labels = new LinkedHashMap<String, Object>();
+    labels.put(Names.ALIGNED_LABEL, aligned ? "true" : null);
+    patch(node, Map.of("metadata", Map.of("labels", labels)));
+  }
+
+  private void patch(Node node, Map<String, Object> body) {
+    var context =
+        new PatchContext.Builder()
+            .withPatchType(PatchType.JSON_MERGE)
+            .withFieldManager(Names.OPERATOR_FIELD_MANAGER)
+            .build();
+    cache
+        .nodes()
+        .wrote(
+            client
+                .nodes()
+                .withName(node.getMetadata().getName())
+                .patch(context, Serialization.asJson(body)));
+  }
+
+  /** Only what is set is applied: the constructor fills in an empty spec and status. */
+  private static NumaNodeState bare(String name) {
+    var state = new NumaNodeState();
+    state.setMetadata(meta(name));
+    state.setSpec(null);
+    state.setStatus(null);
+    return state;
+  }
+
+  private static ObjectMeta meta(String name) {
+    return new ObjectMetaBuilder().withName(name).build();
+  }
+}
