@@ -1,0 +1,65 @@
+# NUMA Operator. `make help` lists the targets; demo and test work from a fresh clone, as root.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+export JAVA_HOME := $(shell hack/find-jdk.sh)
+# What is slow to make and does not depend on this checkout's path: the lab's Go build.
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/numa-operator
+LAB_BIN := $(CACHE)/lab
+LAB_DIR ?= $(CURDIR)/.lab
+MVN := mvn -B --no-transfer-progress
+
+.PHONY: help
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: jdk
+jdk:
+	@test -n "$(JAVA_HOME)" || { hack/find-jdk.sh --explain; exit 1; }
+
+.PHONY: tools
+tools:
+	@hack/need.sh ip:iproute2 dbus-daemon:dbus-daemon openssl:openssl mvn:maven column:bsdextrautils pgrep:procps
+
+##@ Build
+
+.PHONY: build
+build: jdk tools ## the operator, agent and CLI in target/dist, without tests
+	@$(MVN) -q package -DskipTests
+	@hack/dist.sh
+
+.PHONY: lab
+lab: tools ## the lab's binaries (Kubernetes' control plane and kubelet, from Go modules; cold about 10 minutes)
+	@src/lab/build.sh "$(LAB_BIN)"
+
+.PHONY: crds
+crds: jdk ## crds/ from the API classes
+	@$(MVN) -q test-compile exec:java -Dexec.mainClass=io.numaoperator.api.CrdFiles -Dexec.classpathScope=test
+
+.PHONY: format
+format: jdk ## the Java sources, by google-java-format
+	@$(MVN) -q spotless:apply
+
+##@ Test
+
+.PHONY: test
+test: jdk tools ## everything: unit, API-server and lab tests
+	@hack/test.sh "$(LAB_BIN)"
+
+##@ Look
+
+.PHONY: demo
+demo: jdk tools ## the main job on real kubelets; KEEP=1 leaves the cluster up
+	@KEEP=$(KEEP) hack/demo.sh "$(LAB_BIN)" "$(LAB_DIR)"
+
+.PHONY: lab-up
+lab-up: build lab ## a cluster of NODES (4) made-up GPU machines with the operator installed; UP='--zones 4 …' for others
+	@hack/lab-up.sh "$(LAB_BIN)" "$(LAB_DIR)" $(UP)
+
+.PHONY: lab-down
+lab-down: ## ends it
+	@"$(LAB_BIN)/numalab" down --dir "$(LAB_DIR)"
+
+.PHONY: clean
+clean: ## removes target/ (the lab's cache stays)
+	@rm -rf target

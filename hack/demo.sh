@@ -1,0 +1,163 @@
+#!/bin/bash
+# demo.sh LAB_BIN LAB_DIR: the main job, on real kubelets: a pod across two NUMA nodes, one NumaPolicy, four nodes
+# brought into line one by one, aligned pods. Every claim it prints was read from the cluster; it exits 0 only then.
+set -euo pipefail
+bin=$1 dir=$2
+policy=gpu-nodes
+node=gpu-1
+export PATH=$bin:$PATH KUBECONFIG=$dir/kubeconfig
+
+bold=$'\e[1m' plain=$'\e[0m'
+[ -t 1 ] || { bold='' plain=''; }
+title() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
+say() { printf '   %s\n' "$*"; }
+fail() {
+  printf '\nFAILED: %s\n' "$*" >&2
+  exit 1
+}
+
+leave() {
+  code=$?
+  if [ "${KEEP:-}" = 1 ] && [ -f "$KUBECONFIG" ]; then
+    printf '\nThe lab is left up (KEEP=1). End it with: make lab-down\n  export KUBECONFIG=%s PATH=%s:$PATH\n' "$KUBECONFIG" "$bin"
+  else
+    numalab down --dir "$dir" >/dev/null 2>&1 || true
+  fi
+  exit $code
+}
+trap leave EXIT
+
+build() {
+  title "Building (the Go build of the lab takes about 10 minutes when its cache is cold)"
+  mkdir -p target
+  nice src/lab/build.sh "$bin" >target/lab-build.log 2>&1 &
+  lab=$!
+  if [ ! -f target/dist/built ] || [ -n "$(find pom.xml src/main -newer target/dist/built -print -quit)" ]; then
+    say "operator, agent (Maven)"
+    mvn -B -q --no-transfer-progress package -DskipTests || fail "the Maven build"
+    hack/dist.sh
+    touch target/dist/built
+  fi
+  since=$SECONDS
+  while kill -0 $lab 2>/dev/null; do
+    if (((SECONDS - since) % 30 == 29)); then say "lab: still compiling Kubernetes' control plane and kubelet ($((SECONDS - since)) s)"; fi
+    sleep 1
+  done
+  wait $lab || { tail -5 target/lab-build.log; fail "the lab's build"; }
+}
+
+# pod NAME GPUS CPUS [NODE]: a Guaranteed pod
+pod() {
+  kubectl apply -f - >/dev/null <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, labels: {demo: numa}}
+spec:
+  terminationGracePeriodSeconds: 0
+  restartPolicy: Never
+  nodeSelector: {kubernetes.io/hostname: $node}
+  containers:
+  - name: main
+    image: numa.test/pause:1
+    resources: {limits: {nvidia.com/gpu: "$2", cpu: "$3", memory: 1Gi}}
+YAML
+}
+
+delete_pods() { kubectl delete pod --wait=true --ignore-not-found "$@" >/dev/null 2>&1 || true; }
+
+# held: the containers of $node with CPUs, devices and NUMA nodes, from the kubelet's PodResources socket
+held() {
+  numalab exec --dir "$dir" "$node" -- env HOST_ROOT=/ "$PWD/target/dist/bin/numa-operator" agent podresources 2>/dev/null
+}
+show_held() { held | grep -E "^POD|default/" | sed 's/^/   /'; }
+# held_field POD COLUMN-NUMBER
+held_field() { held | awk -v pod="default/$1" -v f="$2" '$1 == pod {print $f}'; }
+
+leave_two_and_two() {
+  for i in 1 2 3 4 5 6 7 8; do pod "filler-$i" 1 1; done
+  kubectl wait pod -l demo=numa --for=condition=Ready --timeout=60s >/dev/null || fail "8 pods with one GPU each did not run"
+  for zone in 0 1; do
+    # shellcheck disable=SC2046 # two names
+    delete_pods $(held | awk -v z="$zone" '$1 ~ /^default\/filler/ && $7 == z {sub("default/", "", $1); print $1}' | head -2)
+  done
+  [ "$(held | grep -c '^default/filler')" = 4 ] || fail "4 of 8 GPUs should be taken"
+}
+
+build
+started=$SECONDS
+
+title "A cluster: 4 machines, each 2 NUMA nodes x 8 CPUs x 16 GiB x 4 GPUs, with real kubelets as kubeadm leaves them"
+hack/lab-up.sh "$bin" "$dir" --nodes 4 >/dev/null
+kubectl get nodes -o custom-columns='NODE:.metadata.name,KUBELET:.status.nodeInfo.kubeletVersion,CPUS:.status.allocatable.cpu,MEMORY:.status.allocatable.memory,GPUS:.status.allocatable.nvidia\.com/gpu' | sed 's/^/   /'
+
+title "Before: half of $node's GPUs are free, two on each NUMA node; a pod asks for 4"
+leave_two_and_two
+pod before 4 4
+kubectl wait pod before --for=condition=Ready --timeout=60s >/dev/null || fail "the default kubelet should admit the pod"
+show_held
+[ "$(held_field before 7)" = "0,1" ] || fail "the pod's GPUs should be on both NUMA nodes, they are on: $(held_field before 7)"
+say ""
+say "Its GPUs are on NUMA nodes 0 and 1, it runs, and nothing told you. This is the pod that is 35 % slower."
+delete_pods -l demo=numa
+
+title "kubectl apply -f config/samples/gpu-nodes.yaml (its verification window shortened from 60 s to 5 s)"
+sed 's/window: 60s/window: 5s/' config/samples/gpu-nodes.yaml | tee target/demo-policy.yaml | grep -v '^ *#' | sed 's/^/   /'
+kubectl apply -f target/demo-policy.yaml >/dev/null
+
+title "Node by node: cordoned, changed, verified, back in service"
+last=''
+cordoned=''
+for _ in $(seq 600); do
+  table=$(kubectl get numanode --sort-by=.metadata.name --no-headers 2>/dev/null | awk '{NF--; print}' | column -t || true)
+  out=$(kubectl get nodes --no-headers | awk '$2 ~ /SchedulingDisabled/ {print $1}' | tr '\n' ' ')
+  [ -z "$out" ] || cordoned="$cordoned $out"
+  [ "$(wc -w <<<"$out")" -le 1 ] || fail "maxUnavailable is 1, but out of service are: $out"
+  if [ "$table|$out" != "$last" ] && [ -n "$table" ]; then
+    printf '   %3ds  out of service: %s\n' $((SECONDS - started)) "${out:-none}"
+    sed 's/^/         /' <<<"$table"
+    last="$table|$out"
+  fi
+  ready=$(kubectl get numapol $policy -o jsonpath='{.status.conditions[?(@.type=="KubeletsConfigured")].status} {.status.nodes.matched}')
+  [ "$ready" = "True 4" ] && [ -z "$out" ] && break
+  sleep 0.5
+done
+[ "$ready" = "True 4" ] || fail "the policy did not bring all kubelets into line: $ready"
+for n in gpu-1 gpu-2 gpu-3 gpu-4; do
+  grep -q "$n" <<<"$cordoned" || fail "$n was never seen out of service"
+done
+
+title "After: kubectl get numapol,numanode"
+kubectl get numapol,numanode | sed 's/^/   /'
+say ""
+say "The conditions of the policy:"
+kubectl get numapol $policy -o jsonpath='{range .status.conditions[*]}{.type}{"\t"}{.status}{"\t"}{.reason}{"\t"}{.message}{"\n"}{end}' | column -t -s $'\t' | cut -c1-160 | sed 's/^/   /'
+
+title "The same pods again on $node"
+pod four 4 4
+pod two 2 2
+kubectl wait pod four two --for=condition=Ready --timeout=60s >/dev/null || fail "4 + 2 GPUs should be admitted"
+show_held
+for p in four two; do
+  [ "$(held_field $p 8)" = Aligned ] || fail "pod $p is not aligned: $(held_field $p 8)"
+  [ "$(held_field $p 5)" = "$(held_field $p 7)" ] || fail "CPUs and GPUs of $p are on different NUMA nodes"
+done
+say ""
+say "CPUs, memory and GPUs of each pod are on one NUMA node, as the kubelet itself says (PodResources)."
+
+title "And what cannot be aligned is not run: 4 GPUs are wanted, 2 are free"
+pod too-big 4 2
+for _ in $(seq 60); do
+  reason=$(kubectl get pod too-big -o jsonpath='{.status.reason}')
+  [ -n "$reason" ] && break
+  sleep 0.5
+done
+say "pod too-big: ${reason:-pending}: $(kubectl get pod too-big -o jsonpath='{.status.message}{.status.conditions[?(@.type=="PodScheduled")].message}')"
+running=$(kubectl get pod too-big -o jsonpath='{.status.phase}')
+[ "$running" != Running ] || fail "a pod runs that cannot be aligned"
+
+title "What it costs"
+for pid in $(pgrep -f io.numaoperator.agent.AgentMain); do
+  awk -v pid="$pid" '/VmRSS/ {printf "   agent (pid %s): %.0f MB resident\n", pid, $2 / 1024}' "/proc/$pid/status" 2>/dev/null || true
+done
+say "from an empty cluster to here: $((SECONDS - started)) s"
+title "Seen, all of it."

@@ -1,0 +1,26 @@
+#!/bin/bash
+# test.sh LAB_BIN: all tests. The lab's Go build (cold about 10 minutes) runs beside Maven's part.
+set -eu
+lab_bin=$1
+mvn() { command mvn -B --no-transfer-progress "$@"; }
+
+mkdir -p target
+echo "== building the lab beside the unit tests (its output: target/lab-build.log)"
+nice src/lab/build.sh "$lab_bin" >target/lab-build.log 2>&1 &
+lab_build=$!
+trap 'kill $lab_build 2>/dev/null || true' EXIT
+
+echo "== unit tests and package"
+mvn package
+hack/dist.sh
+
+echo "== waiting for the lab's build"
+if ! wait $lab_build; then
+  tail -20 target/lab-build.log
+  exit 1
+fi
+trap - EXIT
+(cd src/lab && go test -vet=off ./...)
+
+echo "== tests on a real API server and real kubelets"
+mvn surefire:test -Dtest.groups=lab -Dtest.excludedGroups= -Dlab.bin="$lab_bin"

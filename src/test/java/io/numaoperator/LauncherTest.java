@@ -1,0 +1,130 @@
+package io.numaoperator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the launcher with a stand-in for java that prints its own path and arguments. */
+class LauncherTest {
+  private static final String QUIET =
+      "--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow";
+
+  @TempDir Path directory;
+  private Path home;
+  private Path java;
+
+  @BeforeEach
+  void install() throws IOException {
+    // blanks in the path must not matter
+    home = Files.createDirectories(directory.toRealPath().resolve("app home"));
+    Files.createDirectories(home.resolve("bin"));
+    Files.copy(Path.of("src/main/dist/bin/numa-operator"), launcher());
+    executable(launcher());
+    java = fakeJava(directory.toRealPath().resolve("jdk"));
+  }
+
+  @Test
+  void operatorIsTheDefault() throws Exception {
+    var expected = List.of(java.toString(), "-jar", home + "/quarkus-app/quarkus-run.jar");
+    assertThat(withoutOptions(run(Map.of()))).isEqualTo(expected);
+    assertThat(withoutOptions(run(Map.of(), "operator"))).isEqualTo(expected);
+  }
+
+  @Test
+  void agentIsAPlainMainWithASmallHeap() throws Exception {
+    var output = run(Map.of(), "agent", "--once");
+    assertThat(withoutOptions(output))
+        .containsExactly(
+            java.toString(),
+            "-cp",
+            "H/quarkus-app/app/*:H/quarkus-app/lib/main/*:H/quarkus-app/lib/boot/*"
+                .replace("H", home.toString()),
+            "io.numaoperator.agent.AgentMain",
+            "--once");
+    assertThat(output).contains("-XX:+UseSerialGC", "-Xmx48m");
+  }
+
+  @Test
+  void anythingElseIsTheCommandLine() throws Exception {
+    assertThat(run(Map.of(), "explain", "pod/a b"))
+        .endsWith("io.numaoperator.cli.Main", "explain", "pod/a b");
+    assertThat(run(Map.of(), "--help")).endsWith("io.numaoperator.cli.Main", "--help");
+  }
+
+  @Test
+  void optionsCanBeReplacedAndEmptied() throws Exception {
+    assertThat(run(Map.of("NUMA_AGENT_JAVA_OPTIONS", "-Xmx99m -Dx=y"), "agent"))
+        .contains("-Xmx99m", "-Dx=y")
+        .doesNotContain("-Xmx48m");
+    assertThat(run(Map.of("NUMA_OPERATOR_JAVA_OPTIONS", ""), "operator"))
+        .noneMatch(word -> word.startsWith("-XX"));
+  }
+
+  @Test
+  void javaComesFromJavaHomeThenTheBundledOneThenThePath() throws Exception {
+    var bundled = fakeJava(home.resolve("jre"));
+    assertThat(run(Map.of())).first().isEqualTo(java.toString());
+    assertThat(run(Map.of("JAVA_HOME", ""))).first().isEqualTo(bundled.toString());
+    assertThat(run(Map.of("JAVA_HOME", "/no/such/jdk"))).first().isEqualTo(bundled.toString());
+    Files.delete(bundled);
+    var path = java.getParent() + ":" + System.getenv("PATH");
+    assertThat(run(Map.of("JAVA_HOME", "", "PATH", path))).first().isEqualTo(java.toString());
+  }
+
+  @Test
+  void aLinkFindsTheApplication() throws Exception {
+    var link = directory.resolve("kubectl-numa");
+    Files.createSymbolicLink(link, launcher());
+    assertThat(run(link, Map.of(), "operator")).contains(home + "/quarkus-app/quarkus-run.jar");
+  }
+
+  private Path launcher() {
+    return home.resolve("bin/numa-operator");
+  }
+
+  private static Path fakeJava(Path jdk) throws IOException {
+    var java = jdk.resolve("bin/java");
+    Files.createDirectories(java.getParent());
+    Files.writeString(java, "#!/bin/sh\nprintf '%s\\n' \"$0\" \"$@\"\n");
+    executable(java);
+    return java;
+  }
+
+  private static void executable(Path file) throws IOException {
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  private static List<String> withoutOptions(List<String> output) {
+    assertThat(String.join(" ", output)).contains(QUIET);
+    return output.stream().filter(word -> !word.startsWith("-X") && !QUIET.contains(word)).toList();
+  }
+
+  private List<String> run(Map<String, String> environment, String... arguments)
+      throws IOException, InterruptedException {
+    return run(launcher(), environment, arguments);
+  }
+
+  private List<String> run(Path program, Map<String, String> environment, String... arguments)
+      throws IOException, InterruptedException {
+    var command = new ArrayList<>(List.of(program.toString()));
+    command.addAll(List.of(arguments));
+    var builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().remove("APP_HOME");
+    builder.environment().put("JAVA_HOME", java.getParent().getParent().toString());
+    builder.environment().putAll(environment);
+    var process = builder.start();
+    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    return output.lines().toList();
+  }
+}
