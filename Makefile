@@ -25,7 +25,7 @@ tools:
 
 .PHONY: build
 build: jdk tools ## the operator, agent and CLI in target/dist, without tests
-	@$(MVN) -q package -DskipTests
+	@$(MVN) -q package -Dmaven.test.skip=true
 	@hack/dist.sh
 
 .PHONY: lab

@@ -6,7 +6,7 @@ bin=$1 dir=$2
 shift 2
 image=ghcr.io/numaoperator/numa-operator
 "$bin/numalab" down --dir "$dir" >/dev/null 2>&1 || true
-"$bin/numalab" up --dir "$dir" --image "$image=$PWD/target/dist" "$@" >"$dir.json"
+"$bin/numalab" up --dir "$dir" --image "$image=$PWD/target/dist" "$@" >/dev/null
 export KUBECONFIG=$dir/kubeconfig
 "$bin/kubectl" apply -k config/default >/dev/null
 "$bin/kubectl" -n numa-operator-system rollout status deployment/numa-operator --timeout=120s >/dev/null

@@ -1,42 +1,64 @@
 package io.numaoperator.agent;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 /**
- * Three loops that know of each other only by the last grant seen and the last report made: observe
- * and publish, watch for grants, carry them out. None waits for another, so that neither a slow API
+ * Loops that know of each other only by the last grant seen and the last report made: observe and
+ * publish, watch for grants, carry them out. None waits for another, so that neither a slow API
  * server nor a long verification holds up the rest.
  */
 final class Agent {
   private static final Duration IDLE = Duration.ofSeconds(5);
   private static final Duration BUSY = Duration.ofSeconds(2);
+  private static final Duration BURST = Duration.ofMillis(150);
   private static final Duration WATCH = Duration.ofMinutes(5);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
   private final ApiServer api;
   private final Observer observer;
+  private final Supplier<Path> kubeletRoot;
   private final Publisher publisher;
+  private final TopologyPublisher topology;
   private final JournalStore store;
   private final AttemptExecutor executor;
   private final LastSeen seen;
   private final Log log;
   private final Grants grants = new Grants();
+  private final ObjectMapper mapper =
+      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
   private final AtomicReference<Optional<JsonNode>> state;
   private final AtomicReference<Optional<Attempt>> attempt;
   private final Semaphore wakeObserver = new Semaphore(0);
   private final Semaphore wakeExecutor = new Semaphore(0);
 
-  Agent(NodeAccess node, Observer observer, LastSeen seen, Log log) {
+  /**
+   * @param kubeletRoot the kubelet's --root-dir as the agent sees it
+   */
+  Agent(
+      String nodeName,
+      NodeAccess node,
+      Supplier<Path> kubeletRoot,
+      Observer observer,
+      LastSeen seen,
+      Log log) {
+    this.kubeletRoot = kubeletRoot;
     this.api = node.api();
     this.observer = observer;
     this.publisher = new Publisher(api);
+    this.topology = new TopologyPublisher(api, nodeName);
     this.store = new JournalStore(node.host());
     this.seen = seen;
     this.log = log;
@@ -49,6 +71,13 @@ final class Agent {
   void run() throws InterruptedException {
     Thread.ofVirtual().name("executor").start(() -> forever("attempt", this::execute));
     Thread.ofVirtual().name("watch").start(() -> forever("watch", this::watch));
+    Thread.ofVirtual()
+        .name("topology")
+        .start(() -> forever("watch of the topology", this::watchTopology));
+    Thread.ofPlatform()
+        .daemon()
+        .name("kubelet-events")
+        .start(() -> forever("watch of the kubelet's files", this::watchKubelet));
     forever("publish", this::observe);
   }
 
@@ -87,13 +116,68 @@ final class Agent {
   private void observe() throws IOException, InterruptedException {
     var status = observer.look();
     wakeExecutor.release();
-    var last = attempt.get();
+    var last = lastAttempt();
     status.attempt = last.orElse(null);
     if (state.get().isPresent()) {
+      compareTopology(state.get().get(), status);
       publisher.publish(status);
     }
     boolean busy = last.isPresent() && last.get().result == null;
     pause(wakeObserver, busy ? BUSY : IDLE);
+    Thread.sleep(BURST); // an admission writes several files: one look for all
+  }
+
+  /**
+   * What must never be published is that there was no attempt when there was one: its grant would
+   * look new. So the journal is asked before the executor has spoken, and where it is lost, what
+   * the object said before stays.
+   */
+  private Optional<Attempt> lastAttempt() throws IOException {
+    var none = attempt.get();
+    if (none.isEmpty()) {
+      var journal = store.load();
+      var before = state.get().map(object -> object.path("status").path("attempt"));
+      if (journal.isPresent()) {
+        attempt.compareAndSet(none, journal.map(Journal::report));
+      } else if (before.isPresent() && before.get().isObject()) {
+        return Optional.of(mapper.treeToValue(before.get(), Attempt.class));
+      }
+    }
+    return attempt.get();
+  }
+
+  /**
+   * What cannot be said now stays, with the reason; the rest of the status does not wait for it.
+   */
+  private void compareTopology(JsonNode state, NumaNodeStateStatus status) {
+    var wanted = state.path("spec").path("topology").path("publish");
+    var report = observer.report();
+    var uid = seen.node().map(NodeView::uid);
+    if (!wanted.isBoolean() || report.isEmpty() || uid.isEmpty()) {
+      return;
+    }
+    try {
+      status.topology = topology.sync(report.get(), uid.get(), wanted.asBoolean());
+    } catch (IOException e) {
+      var text = "NodeResourceTopology: " + Errors.text(e);
+      status.agentError = status.agentError == null ? text : status.agentError + "; " + text;
+    }
+  }
+
+  private void watchTopology() throws IOException, InterruptedException {
+    var found = api.topology();
+    topology(found);
+    var version = found.map(o -> o.path("metadata").path("resourceVersion").asText()).orElse("");
+    api.watchTopology(version, WATCH, this::topology);
+  }
+
+  private void topology(Optional<JsonNode> found) {
+    topology.seen(found);
+    wakeObserver.release();
+  }
+
+  private void watchKubelet() throws IOException, InterruptedException {
+    KubeletEvents.watch(kubeletRoot.get(), wakeObserver::release);
   }
 
   private void watch() throws IOException, InterruptedException {
@@ -104,7 +188,7 @@ final class Agent {
       return;
     }
     var version = found.get().path("metadata").path("resourceVersion").asText();
-    api.watchState(version, WATCH, changed -> state(Optional.of(changed)));
+    api.watchState(version, WATCH, this::state);
   }
 
   private void state(Optional<JsonNode> found) {

@@ -10,6 +10,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * The agent's process. Without arguments it runs until it is ended, which may happen at any moment:
@@ -49,10 +51,13 @@ public final class AgentMain {
     var settings =
         Map.of(
             "slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider",
+            "slf4j.internal.verbosity", "WARN",
             "io.netty.noUnsafe", "true",
             "io.netty.allocator.type", "unpooled",
             "io.netty.noPreferDirect", "true",
             "jdk.virtualThreadScheduler.parallelism", "1");
+    // Netty's and gRPC's; they warn of a socket option at every connection to the kubelet
+    Logger.getLogger("").setLevel(Level.SEVERE);
     settings.forEach(
         (name, value) -> {
           if (System.getProperty(name) == null) {
@@ -86,7 +91,7 @@ public final class AgentMain {
       var locator = new KubeletLocator(services, host, proc);
       var observer = new Observer(node, locator, new Sysfs(sys, proc), new PciBus(sys), seen);
       log.info("agent of node " + nodeName);
-      new Agent(node, observer, seen, log).run();
+      new Agent(nodeName, node, () -> host.local(seen.rootDirectory()), observer, seen, log).run();
     }
   }
 

@@ -15,11 +15,28 @@ interface ApiServer {
   Optional<JsonNode> state() throws IOException;
 
   /**
-   * Reports the NumaNodeState at every change until the API server ends the watch, the limit has
-   * passed or something breaks.
+   * Reports the NumaNodeState at every change, empty when it was deleted, until the API server ends
+   * the watch, the limit has passed or something breaks.
    */
-  void watchState(String resourceVersion, Duration limit, Consumer<JsonNode> changed)
+  void watchState(String resourceVersion, Duration limit, Consumer<Optional<JsonNode>> changed)
       throws IOException, InterruptedException;
+
+  /** This node's NodeResourceTopology; empty when there is none. */
+  Optional<JsonNode> topology() throws IOException;
+
+  /**
+   * Reports this node's NodeResourceTopology at every change, empty when it was deleted, until the
+   * API server ends the watch, the limit has passed or something breaks.
+   */
+  void watchTopology(String resourceVersion, Duration limit, Consumer<Optional<JsonNode>> changed)
+      throws IOException, InterruptedException;
+
+  /**
+   * Applies this node's NodeResourceTopology (server-side apply as the agent's field manager).
+   *
+   * @return as the API server has it now
+   */
+  JsonNode applyTopology(JsonNode topology) throws IOException;
 
   /**
    * Applies the status (server-side apply as the agent's field manager).

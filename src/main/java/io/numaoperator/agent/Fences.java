@@ -40,12 +40,16 @@ final class Fences {
         return Optional.of(
             "container %s of pod %s/%s holds %s"
                 .formatted(
-                    container.name(),
-                    container.namespace(),
-                    container.pod(),
-                    container.cpus().isEmpty() ? "devices" : "exclusive CPUs"));
+                    container.name(), container.namespace(), container.pod(), what(container)));
       }
     }
     return Optional.empty();
+  }
+
+  private static String what(PodResources.Container container) {
+    if (!container.devices().isEmpty()) {
+      return "devices";
+    }
+    return container.cpus().isEmpty() ? "pinned memory" : "exclusive CPUs";
   }
 }

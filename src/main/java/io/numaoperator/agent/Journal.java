@@ -9,7 +9,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * All that is needed to go on with an attempt after a crash at any point.
@@ -18,6 +17,8 @@ import java.util.Optional;
  * @param since when the phase was entered, in milliseconds since the epoch
  */
 record Journal(Granted granted, Before before, Phase phase, long since) {
+  /** As the CRD has it; a longer one would make the API server refuse the whole status. */
+  private static final int LONGEST_ERROR = 2048;
 
   /**
    * What is to be done, fixed when the grant was taken.
@@ -98,19 +99,19 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
     attempt.hash = granted.hash();
     attempt.step = phase.step();
     attempt.since = Instant.ofEpochMilli(since).truncatedTo(ChronoUnit.SECONDS).toString();
-    if (phase instanceof Phase.Done(var result, var error)) {
-      attempt.result = result;
-      attempt.error = error.isEmpty() ? null : error;
-    }
-    why().ifPresent(why -> attempt.error = why);
+    attempt.result = phase instanceof Phase.Done done ? done.result() : null;
+    attempt.error = error().isEmpty() ? null : error();
     return attempt;
   }
 
-  private Optional<String> why() {
-    return switch (phase) {
-      case Phase.RollingBack rollback -> Optional.of(rollback.why());
-      case Phase.VerifyingRollback rollback -> Optional.of(rollback.why());
-      default -> Optional.empty();
-    };
+  private String error() {
+    var error =
+        switch (phase) {
+          case Phase.RollingBack rollback -> rollback.why();
+          case Phase.VerifyingRollback rollback -> rollback.why();
+          case Phase.Done done -> done.error();
+          default -> "";
+        };
+    return error.length() <= LONGEST_ERROR ? error : error.substring(0, LONGEST_ERROR - 1) + "…";
   }
 }

@@ -16,12 +16,13 @@ final class JournalStore {
   static final String CONFIGZ = BACKUPS + "/configz.json";
   private static final String JOURNAL = DIRECTORY + "/journal.json";
 
-  private final KubeletHost host;
-  private final ObjectMapper mapper =
+  private static final ObjectMapper MAPPER =
       JsonMapper.builder()
           .serializationInclusion(JsonInclude.Include.NON_NULL)
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
           .build();
+
+  private final KubeletHost host;
 
   JournalStore(KubeletHost host) {
     this.host = host;
@@ -38,14 +39,14 @@ final class JournalStore {
       return Optional.empty();
     }
     try {
-      return Optional.of(mapper.readValue(bytes.get(), Journal.class));
+      return Optional.of(MAPPER.readValue(bytes.get(), Journal.class));
     } catch (JsonProcessingException e) {
       throw new IOException(JOURNAL + " cannot be read: " + e.getOriginalMessage(), e);
     }
   }
 
   void save(Journal journal) throws IOException {
-    host.write(JOURNAL, mapper.writerWithDefaultPrettyPrinter().writeValueAsBytes(journal));
+    host.write(JOURNAL, MAPPER.writerWithDefaultPrettyPrinter().writeValueAsBytes(journal));
   }
 
   /** Copies a file of the node into the backups, or notes that there is none. */

@@ -29,6 +29,8 @@ final class KubernetesApi implements ApiServer, AutoCloseable {
   private static final long TIMEOUT_SECONDS = 15;
   private static final String STATES =
       "apis/" + Names.GROUP + "/" + Names.VERSION + "/numanodestates";
+  private static final String TOPOLOGIES =
+      "apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies";
 
   private final HttpClient http;
   private final String server;
@@ -67,6 +69,26 @@ final class KubernetesApi implements ApiServer, AutoCloseable {
   }
 
   @Override
+  public Optional<JsonNode> topology() throws IOException {
+    return get(TOPOLOGIES + "/" + nodeName);
+  }
+
+  @Override
+  public JsonNode applyTopology(JsonNode topology) throws IOException {
+    var path =
+        "%s/%s?force=true&fieldManager=%s"
+            .formatted(TOPOLOGIES, nodeName, Names.AGENT_FIELD_MANAGER);
+    return mapper.readTree(successful(apply(path, topology), path));
+  }
+
+  @Override
+  public void watchTopology(
+      String resourceVersion, Duration limit, Consumer<Optional<JsonNode>> changed)
+      throws IOException, InterruptedException {
+    watch(TOPOLOGIES, resourceVersion, limit, changed);
+  }
+
+  @Override
   public boolean applyStatus(JsonNode status) throws IOException {
     var object = mapper.createObjectNode();
     object.put("apiVersion", Names.GROUP + "/" + Names.VERSION).put("kind", "NumaNodeState");
@@ -75,11 +97,7 @@ final class KubernetesApi implements ApiServer, AutoCloseable {
     var path =
         "%s/%s/status?force=true&fieldManager=%s"
             .formatted(STATES, nodeName, Names.AGENT_FIELD_MANAGER);
-    var answer =
-        send(
-            request(path)
-                .method("PATCH", "application/apply-patch+yaml", mapper.writeValueAsString(object))
-                .build());
+    var answer = apply(path, object);
     if (answer.code() == 404) {
       return false;
     }
@@ -87,19 +105,36 @@ final class KubernetesApi implements ApiServer, AutoCloseable {
     return true;
   }
 
+  private HttpResponse<byte[]> apply(String path, JsonNode object) throws IOException {
+    return send(
+        request(path)
+            .method("PATCH", "application/apply-patch+yaml", mapper.writeValueAsString(object))
+            .build());
+  }
+
   @Override
-  public void watchState(String resourceVersion, Duration limit, Consumer<JsonNode> changed)
+  public void watchState(
+      String resourceVersion, Duration limit, Consumer<Optional<JsonNode>> changed)
+      throws IOException, InterruptedException {
+    watch(STATES, resourceVersion, limit, changed);
+  }
+
+  private void watch(
+      String collection,
+      String resourceVersion,
+      Duration limit,
+      Consumer<Optional<JsonNode>> changed)
       throws IOException, InterruptedException {
     var path =
         "%s?watch=true&allowWatchBookmarks=true&fieldSelector=metadata.name%%3D%s&resourceVersion=%s&timeoutSeconds=%d"
-            .formatted(STATES, nodeName, resourceVersion, limit.toSeconds());
+            .formatted(collection, nodeName, resourceVersion, limit.toSeconds());
     var events = new WatchEvents(mapper, changed);
     var answer =
         await(http.consumeBytes(request(path).forStreaming().build(), events), TIMEOUT_SECONDS);
     var body = answer.body();
     try {
       if (answer.code() != 200) {
-        throw new IOException("watch of " + STATES + ": HTTP " + answer.code());
+        throw new IOException("watch of " + collection + ": HTTP " + answer.code());
       }
       body.consume();
       // the server ends it by itself; a connection that died without a word does not
@@ -112,10 +147,10 @@ final class KubernetesApi implements ApiServer, AutoCloseable {
   /** Cuts the stream into lines, each an event. */
   private static final class WatchEvents implements AsyncBody.Consumer<List<ByteBuffer>> {
     private final ObjectMapper mapper;
-    private final Consumer<JsonNode> changed;
+    private final Consumer<Optional<JsonNode>> changed;
     private final java.io.ByteArrayOutputStream line = new java.io.ByteArrayOutputStream();
 
-    WatchEvents(ObjectMapper mapper, Consumer<JsonNode> changed) {
+    WatchEvents(ObjectMapper mapper, Consumer<Optional<JsonNode>> changed) {
       this.mapper = mapper;
       this.changed = changed;
     }
@@ -138,10 +173,11 @@ final class KubernetesApi implements ApiServer, AutoCloseable {
 
     private void event(JsonNode event) throws IOException {
       switch (event.path("type").asText()) {
-        case "ADDED", "MODIFIED" -> changed.accept(event.path("object"));
+        case "ADDED", "MODIFIED" -> changed.accept(Optional.of(event.path("object")));
+        case "DELETED" -> changed.accept(Optional.empty());
         case "ERROR" ->
             throw new IOException("watch: " + event.path("object").path("message").asText());
-        default -> {} // BOOKMARK; and DELETED, after which there is nothing to do
+        default -> {} // BOOKMARK
       }
     }
   }

@@ -42,6 +42,10 @@ final class LastSeen {
         .orElse("/var/lib/kubelet/pod-resources/kubelet.sock");
   }
 
+  String rootDirectory() {
+    return kubelet.map(k -> k.facts().rootDirectory).orElse("/var/lib/kubelet");
+  }
+
   List<String> servingCertificates() {
     return kubelet
         .map(KubeletProcess::servingCertificates)

@@ -8,6 +8,7 @@ import java.util.Optional;
 /**
  * What the agent wants to know of its Node object.
  *
+ * @param uid of the object
  * @param kubeletVersion for example v1.36.3
  * @param internalIp the address that the kubelet serves on
  * @param kubeletPort the port of its HTTPS API
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param heartbeat when the kubelet last wrote condition Ready
  */
 record NodeView(
+    String uid,
     String kubeletVersion,
     Optional<String> internalIp,
     int kubeletPort,
@@ -42,6 +44,7 @@ record NodeView(
     }
     var cordoned = node.path("metadata").path("annotations").path(Names.CORDONED_ANNOTATION);
     return new NodeView(
+        node.path("metadata").path("uid").asText(),
         status.path("nodeInfo").path("kubeletVersion").asText(),
         ip,
         status.path("daemonEndpoints").path("kubeletEndpoint").path("Port").asInt(10250),

@@ -25,7 +25,6 @@ import java.util.Optional;
  */
 final class Observer {
   private static final Duration SLOW = Duration.ofMinutes(1);
-  private static final Duration CONFIGZ = Duration.ofSeconds(10);
 
   private final NodeAccess node;
   private final KubeletLocator locator;
@@ -35,7 +34,7 @@ final class Observer {
   private final NumaNodeStateStatus status = new NumaNodeStateStatus();
   private final Rate machineRate;
   private final Rate nodeRate;
-  private final Rate configRate;
+  private Optional<TopologyReport> report = Optional.empty();
   private long configOf; // process that status.effective is of; 0 when it must be asked again
 
   Observer(NodeAccess node, KubeletLocator locator, Sysfs sysfs, PciBus pci, LastSeen seen) {
@@ -46,7 +45,6 @@ final class Observer {
     this.seen = seen;
     this.machineRate = new Rate(SLOW);
     this.nodeRate = new Rate(SLOW);
-    this.configRate = new Rate(CONFIGZ);
     status.conditions = null; // the operator's
   }
 
@@ -82,10 +80,11 @@ final class Observer {
     }
     attempt(problems, this::kubelet);
     attempt(problems, this::files);
+    report = Optional.empty();
     if (running().isPresent()) {
       // the rest would only repeat that the kubelet is down
       node(now);
-      attempt(problems, () -> config(now));
+      attempt(problems, this::config);
       attempt(problems, this::handedOut);
     }
     status.agentError = problems.isEmpty() ? null : shortened(String.join("; ", problems));
@@ -146,7 +145,6 @@ final class Observer {
       boolean another = old == null || old.pid == null || !old.pid.equals(facts.pid);
       if (another) {
         nodeRate.again();
-        configRate.again();
         configOf = 0;
       }
       status.inventory.kubelet = facts;
@@ -198,18 +196,16 @@ final class Observer {
   }
 
   /** A kubelet reads its configuration once, so each process is asked until it has answered. */
-  private void config(Instant now) throws IOException {
+  private void config() throws IOException {
     long pid = status.inventory.kubelet.pid;
     if (pid == configOf) {
       return;
-    }
-    if (!configRate.due(now)) {
-      throw new IOException("the kubelet's configuration is not known yet");
     }
     switch (node.kubelet().configz()) {
       case Configz.Live(var config) -> {
         var effective = new EffectiveKubelet();
         effective.source = Source.Configz;
+        effective.pid = pid;
         effective.settings = KubeletSettings.of(config);
         effective.featureGates = KubeletSettings.featureGates(config);
         status.effective = effective;
@@ -221,9 +217,22 @@ final class Observer {
   }
 
   private void handedOut() throws IOException {
-    ContainerAudit.devices(status.inventory, node.podResources().allocatable());
-    status.containers =
-        ContainerAudit.containers(node.podResources().list(), Machine.of(status.inventory));
+    report = Optional.empty();
+    var allocatable = node.podResources().allocatable();
+    var containers = node.podResources().list();
+    ContainerAudit.devices(status.inventory, allocatable);
+    status.containers = ContainerAudit.containers(containers, Machine.of(status.inventory));
+    if (status.effective != null && configOf == status.inventory.kubelet.pid) {
+      report =
+          Optional.of(
+              TopologyReport.of(
+                  status.inventory, status.effective.settings, allocatable, containers));
+    }
+  }
+
+  /** What the last look says about free resources; empty when it could not see all of it. */
+  Optional<TopologyReport> report() {
+    return report;
   }
 
   private static String shortened(String text) {

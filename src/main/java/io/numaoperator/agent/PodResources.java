@@ -13,7 +13,7 @@ interface PodResources {
   /** Every container that the kubelet accounts for. */
   List<Container> list() throws IOException;
 
-  /** Devices and memory that the kubelet hands out; free or not. */
+  /** Devices, CPUs and memory that the kubelet hands out; free or not. */
   Allocatable allocatable() throws IOException;
 
   /**
@@ -37,7 +37,7 @@ interface PodResources {
 
     /** It would be hurt by a change of the managers' state. */
     boolean holdsExclusive() {
-      return !cpus.isEmpty() || !devices.isEmpty();
+      return !cpus.isEmpty() || !devices.isEmpty() || !memory.isEmpty();
     }
   }
 
@@ -63,10 +63,16 @@ interface PodResources {
     }
   }
 
-  /** What the kubelet can hand out. */
-  record Allocatable(List<Device> devices) {
+  /**
+   * What the kubelet can hand out.
+   *
+   * @param cpus for exclusive use; empty where the CPU Manager is none
+   * @param memory by type and zone; empty where the Memory Manager is None
+   */
+  record Allocatable(List<Device> devices, CpuSet cpus, List<Memory> memory) {
     public Allocatable {
       devices = List.copyOf(devices);
+      memory = List.copyOf(memory);
     }
 
     /** How many devices there are of each resource. */

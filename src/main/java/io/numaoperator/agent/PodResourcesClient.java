@@ -70,7 +70,7 @@ final class PodResourcesClient implements PodResources, AutoCloseable {
   /** A channel that failed is not used again: its backoff would hide a kubelet that is back. */
   private synchronized void forget(ManagedChannel failed) {
     close(failed);
-    if (channel == failed) {
+    if (failed.equals(channel)) {
       channel = null;
     }
   }
@@ -108,7 +108,10 @@ final class PodResourcesClient implements PodResources, AutoCloseable {
     var answer =
         call(
             stub -> stub.getAllocatableResources(AllocatableResourcesRequest.getDefaultInstance()));
-    return new Allocatable(devices(answer.getDevicesList()));
+    return new Allocatable(
+        devices(answer.getDevicesList()),
+        CpuSet.of(answer.getCpuIdsList().stream().mapToInt(Long::intValue)),
+        answer.getMemoryList().stream().map(PodResourcesClient::memory).toList());
   }
 
   private static Memory memory(ContainerMemory memory) {
@@ -160,6 +163,6 @@ final class PodResourcesClient implements PodResources, AutoCloseable {
   @Override
   public synchronized void close() {
     close(channel);
-    var unused = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    var _ = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
   }
 }

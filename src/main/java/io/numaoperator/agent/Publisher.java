@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.numaoperator.api.NumaNodeStateStatus;
 import java.io.IOException;
+import java.util.ArrayList;
 
 /** Writes observations to the NumaNodeState, and only when they say something new. */
 final class Publisher {
@@ -32,11 +33,29 @@ final class Publisher {
     ObjectNode tree = mapper.valueToTree(status);
     // the operator's: not even an empty list may be applied by us
     tree.remove("conditions");
+    prune(tree);
     if (tree.equals(published)) {
       return true;
     }
     boolean there = api.applyStatus(tree);
     published = there ? tree : null;
     return there;
+  }
+
+  /**
+   * Takes out objects without fields. Server-side apply makes null of an object whose last field is
+   * no longer applied, and null fits no schema (seen with kube-apiserver 1.36).
+   */
+  private static void prune(ObjectNode object) {
+    var names = new ArrayList<String>();
+    object.fieldNames().forEachRemaining(names::add);
+    for (var name : names) {
+      if (object.get(name) instanceof ObjectNode child) {
+        prune(child);
+        if (child.isEmpty()) {
+          object.remove(name);
+        }
+      }
+    }
   }
 }

@@ -94,21 +94,18 @@ final class Systemd implements ServiceManager, AutoCloseable {
     T with(DBusConnection bus) throws DBusException;
   }
 
+  /** Each call may be made twice; whatever failed, a second try over a new connection tells. */
   private synchronized <T> T call(Call<T> call) throws IOException {
     try {
       return call.with(connected());
     } catch (DBusException | DBusExecutionException e) {
-      if (connection != null && connection.isConnected() && e instanceof DBusExecutionException) {
-        throw new IOException("systemd: " + e.getMessage(), e);
-      }
+      close();
     }
-    // the bus was restarted, or this is the first call after it came up
-    close();
     try {
       return call.with(connected());
     } catch (DBusException | DBusExecutionException e) {
       close();
-      throw new IOException("systemd (D-Bus at " + socket + "): " + e.getMessage(), e);
+      throw new IOException("systemd (D-Bus at %s): %s".formatted(socket, Errors.text(e)), e);
     }
   }
 

@@ -38,9 +38,14 @@ final class Verification {
     var before = configBefore();
     var wanted = wanted(journal, before, journal.granted().fragment());
     var watch = new Watch(phase.start(), journal.granted().window(), node.time().now());
+    Check told = new Check.Healthy();
     while (true) {
       var check = verifier.look(journal.granted(), phase.start(), phase.run(), wanted);
       var now = node.time().now();
+      if (!check.equals(told)) {
+        log.info("attempt %d: %s".formatted(journal.granted().attempt(), check));
+        told = check;
+      }
       switch (check) {
         case Check.Failed(var why) -> {
           return new RollingBack(RollbackStage.Stop, why, true);
@@ -51,13 +56,9 @@ final class Verification {
         case Check.Healthy() when watch.windowPassed(now) -> {
           return new Done(Result.Succeeded, "");
         }
-        case Check.Unknown(var why) -> {
-          log.warn("attempt %d: waiting: %s".formatted(journal.granted().attempt(), why));
-          watch.extend(now);
-        }
-        case Check.Healthy() -> {}
-        case Check.Waiting(var what) ->
-            log.info("attempt %d: waiting: %s".formatted(journal.granted().attempt(), what));
+        case Check.Unknown u -> watch.extend(now);
+        case Check.Healthy h -> {}
+        case Check.Waiting w -> {}
       }
       node.time().sleep(POLL);
     }

@@ -20,6 +20,18 @@ public class NumaNodeStateSpec {
   @JsonPropertyDescription("Permission for one attempt to apply it. Absent means hold.")
   public Grant grant;
 
+  @JsonPropertyDescription("What the agent does about the node's NodeResourceTopology.")
+  public DesiredTopology topology;
+
+  /** The agent's part in publishing. */
+  public static class DesiredTopology {
+    @Required
+    @JsonPropertyDescription(
+        "true: the agent publishes it (topologyUpdater.provider BuiltIn). false: somebody else does;"
+            + " the agent only compares it with what the kubelet says.")
+    public Boolean publish;
+  }
+
   /** The desired configuration. */
   public static class DesiredKubelet {
     @Required

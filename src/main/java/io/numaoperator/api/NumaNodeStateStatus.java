@@ -43,6 +43,10 @@ public class NumaNodeStateStatus {
   public Containers containers;
 
   @JsonPropertyDescription(
+      "How the node's NodeResourceTopology compares with what the kubelet says.")
+  public TopologyComparison topology;
+
+  @JsonPropertyDescription(
       "What kept the agent from observing, when something did: its observations above are from"
           + " before.")
   @Size(max = 1024)
@@ -111,7 +115,7 @@ public class NumaNodeStateStatus {
     @JsonPropertyDescription("Devices that the kubelet knows without a NUMA node.")
     public List<DeviceCount> unplacedDevices = new ArrayList<>();
 
-    @Size(max = 64)
+    @Size(max = 1024)
     @JsonPropertyDescription("CPUs that are offline, as a cpuset; empty when there are none.")
     public String offlineCpus;
 
@@ -232,6 +236,11 @@ public class NumaNodeStateStatus {
     @JsonPropertyDescription("Configz: asked of the running kubelet. Files: read from its files.")
     public Source source;
 
+    @JsonPropertyDescription(
+        "Process id of the kubelet that was asked. Where inventory.kubelet.pid is another one, these"
+            + " are the settings of a former process, and nothing is concluded from them.")
+    public Long pid;
+
     @JsonPropertyDescription("The values of the fields that the operator manages.")
     public KubeletFragment settings;
 
@@ -244,6 +253,17 @@ public class NumaNodeStateStatus {
   public enum Source {
     Configz,
     Files
+  }
+
+  /** A NodeResourceTopology against the kubelet's PodResources. */
+  public static class TopologyComparison {
+    @Required
+    @JsonPropertyDescription("Whether there is one for this node.")
+    public Boolean published;
+
+    @Size(max = 16)
+    @JsonPropertyDescription("Where it differs from the kubelet; empty when it agrees.")
+    public List<String> differences = new ArrayList<>();
   }
 
   /** The policies in the kubelet's state files; absent when the file is. */

@@ -66,6 +66,7 @@ public final class UnmanagedChanges {
 
   private static boolean isManaged(String path) {
     return switch (path) {
+      case "apiVersion", "kind" -> true; // no settings; not every version of configz shows them
       // Shared maps: the rest of them is the node owner's. cpu is rewritten by the kubelet itself.
       case "kubeReserved", "systemReserved", "evictionHard" -> false;
       case "kubeReserved.memory", "kubeReserved.cpu" -> true;

@@ -8,7 +8,6 @@ import io.numaoperator.plan.scheduler.TopologyRevision;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.util.Comparator;
-import java.util.List;
 import java.util.Optional;
 
 /** What plans have to know of the cluster as a whole. */
@@ -45,9 +44,8 @@ class Cluster {
         .orElse(server);
   }
 
-  /** A restart of the operator is an upgrade of the cluster at the latest: read once. */
   String topologyRevision() {
-    return TopologyRevision.of(List.of());
+    return TopologyRevision.of(cache.topologies().list().toList());
   }
 
   /** A ConfigMap of somebody else; these are few and not watched. */

@@ -5,6 +5,8 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.nrt.NodeResourceTopology;
+import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.plan.agent.AgentPlan;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -24,9 +26,12 @@ public class ClusterCache {
   private final Store<NumaNodeState> states;
   private final Store<Node> nodes;
   private final Store<Pod> agentPods;
+  private final Store<NodeResourceTopology> topologies;
 
   @Inject
-  ClusterCache(KubernetesClient client, OperatorSettings settings) {
+  ClusterCache(KubernetesClient client, OperatorSettings settings, TopologyCrd topologyCrd) {
+    topologyCrd.ensure();
+    topologies = new Store<>(client.resources(NodeResourceTopology.class));
     policies = new Store<>(client.resources(NumaPolicy.class));
     states = new Store<>(client.resources(NumaNodeState.class));
     nodes = new Store<>(client.nodes());
@@ -40,7 +45,7 @@ public class ClusterCache {
 
   @PreDestroy
   void close() {
-    List.of(policies, states, nodes, agentPods).forEach(Store::close);
+    List.of(policies, states, nodes, agentPods, topologies).forEach(Store::close);
   }
 
   Store<NumaPolicy> policies() {
@@ -57,6 +62,15 @@ public class ClusterCache {
 
   Store<Pod> agentPods() {
     return agentPods;
+  }
+
+  Store<NodeResourceTopology> topologies() {
+    return topologies;
+  }
+
+  /** The settings that are the cluster's; empty when there is no policy. */
+  Optional<SharedSettings> shared() {
+    return SharedSettings.of(livePolicies());
   }
 
   /** Policies that are not being deleted, the oldest first. */

@@ -7,9 +7,9 @@ import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicy;
-import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.kubelet.ConfigComparison;
 import io.numaoperator.plan.kubelet.KubeletPlan;
+import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import io.numaoperator.preflight.NodePlan;
 import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.readiness.NodeEvidence.Agent;
@@ -29,9 +29,17 @@ import java.util.Optional;
 /**
  * One node, put together from the objects: the input of the plan, the rollout and the readiness
  * chain.
+ *
+ * @param publish whether the agent is to publish the node's NodeResourceTopology
+ * @param plan empty while the node's inventory or its running kubelet's settings are not known
  */
 record NodeAssessment(
-    NumaPolicy policy, NumaNodeState state, Node node, Agent agent, KubeletPlan plan) {
+    NumaPolicy policy,
+    NumaNodeState state,
+    Node node,
+    Agent agent,
+    Optional<KubeletPlan> plan,
+    boolean publish) {
 
   static NodeAssessment of(NumaPolicy policy, NumaNodeState state, Node node, ClusterCache cache) {
     return new NodeAssessment(
@@ -39,7 +47,14 @@ record NodeAssessment(
         state,
         node,
         agent(state, node, cache.agentPodOn(node.getMetadata().getName())),
-        NodePlan.of(policy.getSpec().kubelet, observed(state), Nodes.bootId(node)));
+        isKnown(observed(state), node)
+            ? Optional.of(
+                NodePlan.of(policy.getSpec().kubelet, observed(state), Nodes.bootId(node)))
+            : Optional.empty(),
+        cache
+            .shared()
+            .map(s -> TopologyUpdaterProviders.of(s.topologyUpdater().provider).publishedByAgent())
+            .orElse(false));
   }
 
   /** A node that no policy has: nothing is wanted of it. */
@@ -51,46 +66,39 @@ record NodeAssessment(
   NumaNodeStateSpec desiredSpec() {
     var spec = new NumaNodeStateSpec();
     spec.policy = policy.getMetadata().getName();
-    switch (plan) {
-      case KubeletPlan.Planned planned -> {
-        spec.kubelet = new NumaNodeStateSpec.DesiredKubelet();
-        spec.kubelet.fragment = planned.fragment();
-        spec.kubelet.hash = planned.hash();
-        spec.kubelet.verificationWindow = policy.getSpec().rollout.verification.window;
-      }
-      case KubeletPlan.Refused refused -> {
-        if (isAwaited() || progress().underChange()) {
-          // not known for a moment, or an attempt runs on it: what was granted stays
-          spec.kubelet = state.getSpec().kubelet;
-        }
-      }
+    spec.topology = new NumaNodeStateSpec.DesiredTopology();
+    spec.topology.publish = publish;
+    if (plan.isPresent() && plan.get() instanceof KubeletPlan.Planned planned) {
+      spec.kubelet = new NumaNodeStateSpec.DesiredKubelet();
+      spec.kubelet.fragment = planned.fragment();
+      spec.kubelet.hash = planned.hash();
+      spec.kubelet.verificationWindow = policy.getSpec().rollout.verification.window;
+    } else if (plan.isEmpty() || progress().underChange()) {
+      spec.kubelet = state.getSpec().kubelet; // what was granted stays
     }
     return spec;
   }
 
   NodeProgress progress() {
-    return progress(
-        state,
-        node,
-        agent,
-        switch (plan) {
-          case KubeletPlan.Refused refused -> new Target.Unplanned();
-          case KubeletPlan.Planned planned ->
-              differences(planned).isEmpty()
-                  ? new Target.Reached()
-                  : new Target.Change(planned.hash());
-        });
+    return progress(state, node, agent, plan.map(this::target).orElseGet(Target.Unplanned::new));
   }
 
-  /**
-   * The inventory or the kubelet's settings are not there (yet): nothing is wrong with the plan.
-   */
-  private boolean isAwaited() {
-    var observed = observed(state);
-    return observed.inventory == null
-        || observed.inventory.kubelet == null
-        || observed.effective == null
-        || !Objects.equals(observed.bootId, Nodes.bootId(node));
+  private Target target(KubeletPlan known) {
+    return switch (known) {
+      case KubeletPlan.Refused refused -> new Target.Unplanned();
+      case KubeletPlan.Planned planned ->
+          differences(planned).isEmpty() ? new Target.Reached() : new Target.Change(planned.hash());
+    };
+  }
+
+  /** Nothing is concluded from what another boot or another process of the kubelet said. */
+  private static boolean isKnown(NumaNodeStateStatus observed, Node node) {
+    return observed.inventory != null
+        && observed.inventory.kubelet != null
+        && observed.inventory.kubelet.pid != null
+        && observed.effective != null
+        && Objects.equals(observed.effective.pid, observed.inventory.kubelet.pid)
+        && Objects.equals(observed.bootId, Nodes.bootId(node));
   }
 
   private List<String> differences(KubeletPlan.Planned planned) {
@@ -103,14 +111,17 @@ record NodeAssessment(
         PolicyReconciler.isPaused(policy),
         new NodeFacts(node.getMetadata().getName(), Nodes.isReady(node), Nodes.bootId(node)),
         agent,
-        switch (plan) {
-          case KubeletPlan.Refused refused when isAwaited() -> new Plan.Awaited();
-          case KubeletPlan.Refused refused -> new Plan.Refused(refused.reason(), refused.message());
-          case KubeletPlan.Planned planned -> new Plan.Ready(planned.hash(), differences(planned));
-        },
+        plan.map(this::outlook).orElseGet(Plan.Awaited::new),
         progress(),
         observed(state),
         topology());
+  }
+
+  private Plan outlook(KubeletPlan known) {
+    return switch (known) {
+      case KubeletPlan.Refused refused -> new Plan.Refused(refused.reason(), refused.message());
+      case KubeletPlan.Planned planned -> new Plan.Ready(planned.hash(), differences(planned));
+    };
   }
 
   static List<Condition> conditions(NumaNodeState state) {
@@ -126,12 +137,14 @@ record NodeAssessment(
   }
 
   private Topology topology() {
-    return policy.getSpec().topologyUpdater.provider == TopologyUpdaterPolicy.Provider.BuiltIn
-        ? new Topology.NotJudged("the agent does not publish NodeResourceTopology objects yet")
-        : new Topology.NotJudged(
-            "what topology updater provider "
-                + policy.getSpec().topologyUpdater.provider
-                + " publishes is not judged yet");
+    return Optional.ofNullable(observed(state).topology)
+        .<Topology>map(
+            seen ->
+                seen.published ? new Topology.Published(seen.differences) : new Topology.Missing())
+        .orElseGet(
+            () ->
+                new Topology.NotJudged(
+                    "the agent has not compared the NodeResourceTopology with the kubelet yet"));
   }
 
   private static NumaNodeStateStatus observed(NumaNodeState state) {

@@ -58,7 +58,8 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   private void plan(NumaPolicy policy, Node node) {
     var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
     var desired = NodeAssessment.of(policy, state, node, cache).desiredSpec();
-    if (!Json.same(desired.kubelet, state.getSpec().kubelet)) {
+    if (!Json.same(desired.kubelet, state.getSpec().kubelet)
+        || !Json.same(desired.topology, state.getSpec().topology)) {
       writer.plan(node, desired);
     }
   }

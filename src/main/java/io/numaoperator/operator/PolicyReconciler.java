@@ -13,7 +13,10 @@ import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec.Mode;
+import io.numaoperator.api.nrt.NodeResourceTopology;
+import io.numaoperator.plan.scheduler.TopologyRevision;
 import io.numaoperator.rollout.NodeProgress;
+import io.numaoperator.rollout.NodeProgress.Target;
 import io.numaoperator.rollout.Rollout;
 import io.numaoperator.rollout.RolloutSettings;
 import java.time.Instant;
@@ -54,7 +57,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     new PolicySummary(policy, cache.statesOf(policy.getMetadata().getName()))
         .status(nodes, claim.conflicts(), problems)
         .ifPresent(status -> writer.status(policy, status));
-    return refusedAny(nodes)
+    return mayBeDueLater(nodes)
         ? UpdateControl.<NumaPolicy>noUpdate().rescheduleAfter(settings.retryDelay())
         : UpdateControl.noUpdate();
   }
@@ -124,10 +127,10 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
         .orElse(false);
   }
 
-  private static boolean refusedAny(List<NodeProgress> nodes) {
+  /** A change that is wanted but must wait for its time: no event will tell that it has come. */
+  private static boolean mayBeDueLater(List<NodeProgress> nodes) {
     return nodes.stream()
-        .flatMap(n -> n.attempt().stream())
-        .anyMatch(a -> a.outcome() == NodeProgress.Outcome.Refused);
+        .anyMatch(n -> n.target() instanceof Target.Change && n.attempt().isPresent());
   }
 
   static boolean specsDiffer(NumaPolicy old, NumaPolicy policy) {
@@ -136,6 +139,11 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
         || old.getMetadata().getDeletionTimestamp()
             == null
             != (policy.getMetadata().getDeletionTimestamp() == null);
+  }
+
+  /** What makes a scheduler with a cache restart; free resources do not. */
+  private static boolean topologiesDiffer(NodeResourceTopology old, NodeResourceTopology topology) {
+    return !TopologyRevision.of(List.of(old)).equals(TopologyRevision.of(List.of(topology)));
   }
 
   private static boolean statesDiffer(NumaNodeState old, NumaNodeState state) {
@@ -164,6 +172,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
                 cluster.propagateEvent(new ResourceID(state.getSpec().policy));
               }
             });
+    cache.topologies().onChange(PolicyReconciler::topologiesDiffer, topology -> all.run());
     parts.onChange(all);
     return List.of(cluster);
   }

@@ -65,6 +65,7 @@ class Writer {
     var planned = new NumaNodeStateSpec();
     planned.policy = spec.policy;
     planned.kubelet = spec.kubelet;
+    planned.topology = spec.topology;
     state.setSpec(planned);
     apply(state, Names.OPERATOR_FIELD_MANAGER);
   }

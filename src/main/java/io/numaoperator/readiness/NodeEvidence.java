@@ -46,7 +46,7 @@ public record NodeEvidence(
 
   /** What the policy means for a node. */
   public sealed interface Plan {
-    /** Its inventory is not there yet. */
+    /** Its inventory, or what its running kubelet is set to, is not known (yet). */
     record Awaited() implements Plan {}
 
     /** The policy cannot be carried out on this node. */

@@ -37,11 +37,12 @@ public final class NodeReadiness {
               NodeReadiness::agentIsSilent,
               NodeReadiness::changeIsUnderWay,
               NodeReadiness::kubeletStayedDown,
+              NodeReadiness::kubeletIsDown,
+              NodeReadiness::settingsAreAwaited,
               NodeReadiness::planIsRefused,
               NodeReadiness::changeWasRolledBack,
               NodeReadiness::settingsDiffer,
               NodeReadiness::stateFilesDisagree,
-              NodeReadiness::kubeletIsDown,
               NodeReadiness::nodeIsNotReady),
           e ->
               Verdict.yes(
@@ -96,16 +97,22 @@ public final class NodeReadiness {
 
   private static Optional<Verdict> inventoryIsAwaited(NodeEvidence e) {
     return when(
-        e.observed().inventory == null || e.plan() instanceof Plan.Awaited,
+        e.observed().inventory == null || e.observed().inventory.kubelet == null,
         () ->
             Verdict.unknown(
                 "AwaitingInventory",
                 e.agent() instanceof Agent.Silent(var reason, var why)
                     ? "the node's agent has not reported yet: " + why
-                    : "the node's agent has not reported its inventory yet"
-                        + Optional.ofNullable(e.observed().agentError)
-                            .map(error -> ": " + error)
-                            .orElse("")));
+                    : "the node's agent has not reported its inventory yet" + agentError(e)));
+  }
+
+  private static Optional<Verdict> settingsAreAwaited(NodeEvidence e) {
+    return when(
+        e.plan() instanceof Plan.Awaited,
+        () ->
+            Verdict.unknown(
+                "AwaitingSettings",
+                "the running kubelet has not said yet what it is set to" + agentError(e)));
   }
 
   private static Optional<Verdict> agentIsSilent(NodeEvidence e) {
@@ -224,7 +231,7 @@ public final class NodeReadiness {
 
   private static Optional<Verdict> kubeletIsDown(NodeEvidence e) {
     return when(
-        e.observed().inventory.kubelet == null || e.observed().inventory.kubelet.pid == null,
+        e.observed().inventory.kubelet.pid == null,
         () -> Verdict.no("KubeletDown", "the kubelet is not running on the node"));
   }
 
@@ -358,6 +365,10 @@ public final class NodeReadiness {
 
   private static String error(NodeEvidence e) {
     return Objects.requireNonNullElse(e.observed().attempt.error, "no error line was found");
+  }
+
+  private static String agentError(NodeEvidence e) {
+    return e.observed().agentError == null ? "" : ": " + e.observed().agentError;
   }
 
   private static String describe(List<DeviceCount> devices) {

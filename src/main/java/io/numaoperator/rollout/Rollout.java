@@ -108,9 +108,19 @@ public final class Rollout {
         && node.agentAlive()
         && node.grant().isEmpty()
         && node.attempt()
-            .filter(a -> a.outcome() == Outcome.Refused)
+            .filter(a -> a.outcome() == Outcome.Refused || isSucceeded(a, node))
             .map(a -> !now.isBefore(a.since().plus(settings.retryDelay())))
             .orElse(true);
+  }
+
+  /**
+   * The very change that is wanted again did succeed: somebody undid it. Healing is as slow as a
+   * retry, so that two writers do not restart a kubelet in turns without a pause.
+   */
+  private static boolean isSucceeded(NodeProgress.Attempt attempt, NodeProgress node) {
+    return attempt.outcome() == Outcome.Succeeded
+        && node.target() instanceof Target.Change change
+        && change.hash().equals(attempt.hash());
   }
 
   private static int count(

@@ -8,7 +8,8 @@ import java.time.Duration;
  * @param maxUnavailable how many of the policy's nodes may be unavailable at a time, at least 1
  * @param enforce false: nothing is started (mode Observe, or paused)
  * @param pauseOnFailure start no further node after one failed
- * @param retryDelay how long to wait after an agent refused a grant
+ * @param retryDelay how long to wait after an agent refused a grant, or after a success that
+ *     somebody undid
  */
 public record RolloutSettings(
     int maxUnavailable, boolean enforce, boolean pauseOnFailure, Duration retryDelay) {

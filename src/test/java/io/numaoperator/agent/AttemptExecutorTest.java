@@ -173,7 +173,8 @@ class AttemptExecutorTest {
     start(node);
     rolledBack();
     assertThat(last().error)
-        .contains("kubelet.service is activating (auto-restart): see journalctl -u kubelet.service");
+        .contains(
+            "kubelet.service is activating (auto-restart): see journalctl -u kubelet.service");
   }
 
   @Test
@@ -267,7 +268,8 @@ class AttemptExecutorTest {
     node.refuses =
         config -> {
           var refusal = noReservation(config);
-          boolean old = text(node, CPU_STATE).contains("boot-1\"") && node.actions.contains("start");
+          boolean old =
+              text(node, CPU_STATE).contains("boot-1\"") && node.actions.contains("start");
           return refusal.or(
               () ->
                   old ? Optional.of("the expected machine state is different") : Optional.empty());
@@ -315,6 +317,19 @@ class AttemptExecutorTest {
     }
   }
 
+  @Test
+  void aLongErrorIsReportedShort() throws Exception {
+    cordon(node);
+    node.refuses =
+        config ->
+            node.actions.contains("start")
+                ? Optional.of("\"command failed\" " + "x".repeat(3000))
+                : Optional.empty();
+    start(node);
+    assertThat(last().result).isEqualTo(Result.RollbackFailed);
+    assertThat(last().error).hasSize(2048).endsWith("…");
+  }
+
   private void rolledBack() {
     assertThat(last().result).isEqualTo(Result.RolledBack);
     assertThat(node.files).doesNotContainKey(DROP_IN);
@@ -358,7 +373,7 @@ class AttemptExecutorTest {
   @Test
   void goesOnAfterDyingTwice() throws Exception {
     for (int first = 0; first < 40; first++) {
-      for (int second = first + 1; second < 40; second++) {
+      for (int second = first + 1; second < 40; second += 2) {
         var host = new FakeKubeletHost();
         host.refuses = AttemptExecutorTest::noReservation;
         cordon(host);

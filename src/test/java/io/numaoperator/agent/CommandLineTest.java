@@ -30,7 +30,8 @@ class CommandLineTest {
 
   @Test
   void namesTheFieldsThatFlagsSet() {
-    assertThat(parse("kubelet", "--reserved-cpus=0", "--cpu_manager_policy", "static").managedByFlag())
+    assertThat(
+            parse("kubelet", "--reserved-cpus=0", "--cpu_manager_policy", "static").managedByFlag())
         .containsExactly("cpuManagerPolicy", "reservedSystemCPUs");
   }
 

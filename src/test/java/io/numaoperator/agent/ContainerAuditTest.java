@@ -30,7 +30,9 @@ class ContainerAuditTest {
                 gpu("b", 0),
                 gpu("c", 1),
                 new Device("example.com/nic", "x", Set.of(0, 1)),
-                new Device("example.com/fuse", "f", Set.of()))));
+                new Device("example.com/fuse", "f", Set.of())),
+            CpuSet.EMPTY,
+            List.of()));
     assertThat(inventory.gpuCount).isEqualTo(3);
     assertThat(inventory.zones.get(0).devices)
         .extracting(d -> d.resource + "=" + d.count)
@@ -69,8 +71,7 @@ class ContainerAuditTest {
   @Test
   void memoryCounts() {
     var memory = List.of(new Memory("memory", 1L << 30, Set.of(1)));
-    var container =
-        new Container("ns", "a", "main", CpuSet.of(0), memory, List.of());
+    var container = new Container("ns", "a", "main", CpuSet.of(0), memory, List.of());
     var result = ContainerAudit.containers(List.of(container), Machine.of(inventory()));
     assertThat(result.crossNuma).isEqualTo(1);
     assertThat(result.placed.getFirst().memoryZones).containsExactly(1);

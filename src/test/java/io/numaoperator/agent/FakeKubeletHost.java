@@ -172,28 +172,25 @@ final class FakeKubeletHost
 
   /** pkg/kubelet/cm/{cpumanager,memorymanager}/state/state_checkpoint.go, restoreState. */
   private Optional<String> stateFault() {
-    for (var file :
-        Map.of(CPU_STATE, "cpuManagerPolicy", MEMORY_STATE, "memoryManagerPolicy").entrySet()) {
-      var bytes = files.get(file.getKey());
-      if (bytes != null) {
-        try {
-          var state = json.readTree(bytes);
-          var policy = running.path(file.getValue()).asText();
-          if (!state.path("policyName").asText().equals(policy)) {
-            return Optional.of(
-                "\"Failed to start ContainerManager\" err=\"configured policy %s differs from state checkpoint policy %s\""
-                    .formatted(policy, state.path("policyName")));
-          }
-          if (policy.equals("Static") && !state.path("boot").asText().equals(bootId)) {
-            return Optional.of(
-                "\"Failed to start ContainerManager\" err=\"the expected machine state is different from the real one\"");
-          }
-        } catch (IOException e) {
-          throw new UncheckedIOException(e);
-        }
-      }
+    return stateFault(CPU_STATE, "cpuManagerPolicy")
+        .or(() -> stateFault(MEMORY_STATE, "memoryManagerPolicy"));
+  }
+
+  private Optional<String> stateFault(String file, String field) {
+    if (!files.containsKey(file)) {
+      return Optional.empty();
     }
-    return Optional.empty();
+    var state = new String(files.get(file), UTF_8);
+    var policy = running.path(field).asText();
+    if (!state.contains("\"policyName\":\"" + policy + "\"")) {
+      return Optional.of(
+          "\"Failed to start ContainerManager\" err=\"configured policy \\\"%s\\\" differs from state checkpoint\""
+              .formatted(policy));
+    }
+    return policy.equals("Static") && !state.contains(bootId + "\"")
+        ? Optional.of(
+            "\"Failed to start ContainerManager\" err=\"the expected machine state is different from the real one\"")
+        : Optional.empty();
   }
 
   /** The node goes down and comes up again; systemd starts the kubelet with what is on the disk. */
@@ -325,7 +322,7 @@ final class FakeKubeletHost
         list.add(new Device("nvidia.com/gpu", "gpu-" + i, Set.of(i / 2)));
       }
     }
-    return new Allocatable(list);
+    return new Allocatable(list, CpuSet.EMPTY, List.of());
   }
 
   private void requireUp() throws IOException {
@@ -350,6 +347,7 @@ final class FakeKubeletHost
     live();
     requireApi();
     return new NodeView(
+        "uid-1",
         "v1.36.3",
         Optional.of("10.0.0.1"),
         10250,
@@ -371,8 +369,23 @@ final class FakeKubeletHost
   }
 
   @Override
-  public void watchState(String version, Duration limit, Consumer<JsonNode> changed) {
+  public void watchState(String version, Duration limit, Consumer<Optional<JsonNode>> changed) {
     throw new UnsupportedOperationException("no attempt watches");
+  }
+
+  @Override
+  public Optional<JsonNode> topology() {
+    throw new UnsupportedOperationException("no attempt looks at topologies");
+  }
+
+  @Override
+  public void watchTopology(String version, Duration limit, Consumer<Optional<JsonNode>> changed) {
+    throw new UnsupportedOperationException("no attempt looks at topologies");
+  }
+
+  @Override
+  public JsonNode applyTopology(JsonNode topology) {
+    throw new UnsupportedOperationException("no attempt looks at topologies");
   }
 
   @Override

@@ -89,7 +89,8 @@ class GrantsTest {
 
   @Test
   void aFieldThatAFlagSetsIsRefused() {
-    var line = "/usr/bin/kubelet\0--config-dir=/etc/kubernetes/conf.d\0--topology-manager-scope=pod\0";
+    var line =
+        "/usr/bin/kubelet\0--config-dir=/etc/kubernetes/conf.d\0--topology-manager-scope=pod\0";
     assertThat(grants.decide(state, 2, kubelet(line)))
         .isInstanceOfSatisfying(
             Decision.Refuse.class,

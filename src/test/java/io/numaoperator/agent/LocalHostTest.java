@@ -39,7 +39,8 @@ class LocalHostTest {
   @Test
   void leavesNothingThatTheKubeletWouldRead() throws IOException {
     // an agent that died between writing and renaming
-    Files.writeString(root.resolve("var/lib/kubelet/.a.conf.tmp"), "torn, and longer than the next");
+    Files.writeString(
+        root.resolve("var/lib/kubelet/.a.conf.tmp"), "torn, and longer than the next");
     host.write("/var/lib/kubelet/a.conf", bytes("one"));
     try (var files = Files.list(root.resolve("var/lib/kubelet"))) {
       assertThat(files.filter(Files::isRegularFile).map(f -> f.getFileName().toString()))

@@ -122,8 +122,7 @@ class SystemdTest {
   }
 
   private DBusConnection systemd() throws DBusException {
-    var bus =
-        DBusConnectionBuilder.forAddress("unix:path=" + socket).withShared(false).build();
+    var bus = DBusConnectionBuilder.forAddress("unix:path=" + socket).withShared(false).build();
     bus.requestBusName(SystemdBus.NAME);
     bus.exportObject(SystemdBus.PATH, new FakeManager(calls));
     bus.exportObject(

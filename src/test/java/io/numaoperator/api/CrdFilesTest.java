@@ -15,7 +15,10 @@ class CrdFilesTest {
           .hasContent(file.getValue());
     }
     try (var committed = Files.list(CrdFiles.DIRECTORY)) {
-      assertThat(committed.map(p -> p.getFileName().toString()).filter(f -> !f.startsWith("kustomization")))
+      assertThat(
+              committed
+                  .map(p -> p.getFileName().toString())
+                  .filter(f -> !f.startsWith("kustomization")))
           .containsExactlyInAnyOrderElementsOf(CrdFiles.generate().keySet());
     }
   }

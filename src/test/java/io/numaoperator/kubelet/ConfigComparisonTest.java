@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -79,9 +81,7 @@ class ConfigComparisonTest {
         "[pods]|[pods, system-reserved]|enforceNodeAllocatable is [system-reserved, pods], wanted [pods]",
       })
   void eachManagedFieldIsCompared(String find, String replacement, String mismatch) {
-    var changed =
-        CONFIGZ.replaceFirst(
-            java.util.regex.Pattern.quote(find), replacement == null ? "" : replacement);
+    var changed = CONFIGZ.replaceFirst(Pattern.quote(find), replacement == null ? "" : replacement);
     assertThat(changed).isNotEqualTo(CONFIGZ);
     var mismatches = ConfigComparison.mismatches(fragment(FRAGMENT), config(changed));
     assertThat(mismatches).hasSize(1);
@@ -162,9 +162,7 @@ class ConfigComparisonTest {
       })
   void whatIsNotManagedMustNotChange(String find, String replacement, String paths) {
     var text = replacement == null ? "" : replacement.replace("\\n", "\n");
-    var changed =
-        CONFIGZ.replaceFirst(
-            java.util.regex.Pattern.quote(find), java.util.regex.Matcher.quoteReplacement(text));
+    var changed = CONFIGZ.replaceFirst(Pattern.quote(find), Matcher.quoteReplacement(text));
     var expected = paths == null ? List.<String>of() : List.of(paths.split(","));
     assertThat(UnmanagedChanges.between(config(CONFIGZ), config(changed))).isEqualTo(expected);
     assertThat(UnmanagedChanges.between(config(changed), config(CONFIGZ))).isEqualTo(expected);

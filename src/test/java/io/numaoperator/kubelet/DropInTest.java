@@ -9,6 +9,7 @@ import io.numaoperator.api.KubeletFragment;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -197,7 +198,7 @@ class DropInTest {
   @MethodSource("faults")
   void refusesAnythingElse(String find, String replacement, String fault) {
     assertThat(DropInFile.parse(FULL.getBytes(UTF_8))).isInstanceOf(DropInFile.Valid.class);
-    var broken = FULL.replaceFirst(java.util.regex.Pattern.quote(find), replacement);
+    var broken = FULL.replaceFirst(Pattern.quote(find), replacement);
     assertThat(broken).isNotEqualTo(FULL);
     assertThat(DropInFile.parse(broken.getBytes(UTF_8)))
         .isInstanceOfSatisfying(

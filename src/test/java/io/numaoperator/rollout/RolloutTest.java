@@ -265,6 +265,16 @@ class RolloutTest {
   }
 
   @Test
+  void aSuccessThatSomebodyUndidIsHealedButNotInAHurry() {
+    var undone = Node.named("a").attempt(4, "new", Outcome.Succeeded);
+    assertThat(next(budget(1), undone)).isEmpty();
+    assertThat(Rollout.next(List.of(undone.p()), budget(1), NOW.plusSeconds(30)))
+        .containsExactly(new Action.Cordon("a", 5));
+    assertThat(next(budget(1), undone.target(new Target.Change("newer"))))
+        .containsExactly(new Action.Cordon("a", 5));
+  }
+
+  @Test
   void pausingPutsWaitingNodesBackIntoService() {
     var paused = new RolloutSettings(1, false, true, Duration.ZERO);
     assertThat(next(paused, Node.named("a"), Node.named("b").cordon(new Cordon.Ours(1))))

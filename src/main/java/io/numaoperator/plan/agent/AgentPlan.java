@@ -56,17 +56,14 @@ public final class AgentPlan {
     rules.add(Access.rule("", List.of("nodes"), "get"));
     // its own kubelet's configz; before Kubernetes 1.33 it reads the kubelet's files instead
     rules.add(Access.rule("", List.of("nodes/configz"), "get"));
+    // to compare it with the kubelet, whoever publishes it
+    rules.add(
+        Access.rule(
+            "topology.node.k8s.io", List.of("noderesourcetopologies"), "get", "list", "watch"));
     if (publishesTopology) {
       rules.add(
           Access.rule(
-              "topology.node.k8s.io",
-              List.of("noderesourcetopologies"),
-              "get",
-              "list",
-              "watch",
-              "create",
-              "patch",
-              "delete"));
+              "topology.node.k8s.io", List.of("noderesourcetopologies"), "create", "patch"));
     }
     return rules;
   }

@@ -42,7 +42,7 @@ final class ReservedCgroups {
    * always shows the default, so there absent means empty; files show what they say.
    */
   private static List<String> enforced(List<String> now, Source source) {
-    if (now == null && source == Source.Files) {
+    if (now == null && source != Source.Configz) {
       return null;
     }
     var kept =

@@ -106,10 +106,12 @@ class AgentPlanTest {
     var nfd =
         policy(
             "gpu", 1, spec -> spec.topologyUpdater.provider = TopologyUpdaterPolicy.Provider.NFD);
-    assertThat(resources(List.of(GPU))).contains("noderesourcetopologies");
-    assertThat(resources(List.of(nfd))).doesNotContain("noderesourcetopologies");
+    assertThat(topologyVerbs(List.of(GPU))).contains("get", "watch", "create", "patch");
+    assertThat(topologyVerbs(List.of(nfd)))
+        .contains("get", "watch")
+        .doesNotContain("create", "patch");
     // the younger policy would publish, but the older one's updater holds
-    assertThat(resources(List.of(HPC, nfd))).doesNotContain("noderesourcetopologies");
+    assertThat(topologyVerbs(List.of(HPC, nfd))).doesNotContain("create", "patch");
   }
 
   @Test
@@ -150,9 +152,10 @@ class AgentPlanTest {
     return only(DaemonSet.class, policies);
   }
 
-  private static List<String> resources(List<NumaPolicy> policies) {
+  private static List<String> topologyVerbs(List<NumaPolicy> policies) {
     return only(ClusterRole.class, policies).getRules().stream()
-        .flatMap(rule -> rule.getResources().stream())
+        .filter(rule -> rule.getResources().contains("noderesourcetopologies"))
+        .flatMap(rule -> rule.getVerbs().stream())
         .toList();
   }
 

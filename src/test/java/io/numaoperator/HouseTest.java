@@ -1,0 +1,113 @@
+package io.numaoperator;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** The house of DESIGN: who may use whom, and what a pure package may not touch. */
+@AnalyzeClasses(packages = "io.numaoperator", importOptions = ImportOption.DoNotIncludeTests.class)
+class HouseTest {
+  private static final String API = "io.numaoperator.api..";
+  private static final String TOPOLOGY = "io.numaoperator.topology..";
+  private static final String KUBELET = "io.numaoperator.kubelet..";
+  private static final String PLAN = "io.numaoperator.plan..";
+  private static final String PREFLIGHT = "io.numaoperator.preflight..";
+  private static final String READINESS = "io.numaoperator.readiness..";
+  private static final String ROLLOUT = "io.numaoperator.rollout..";
+  private static final String OPERATOR = "io.numaoperator.operator..";
+  private static final String AGENT = "io.numaoperator.agent..";
+  private static final String SCHEDULER = "io.numaoperator.scheduler..";
+  private static final String[] PURE = {TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT};
+
+  @ArchTest
+  static final ArchRule apiUsesNothingOfOurs =
+      noClasses()
+          .that()
+          .resideInAPackage(API)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER);
+
+  @ArchTest
+  static final ArchRule pureArithmeticUsesOnlyTheApi =
+      noClasses()
+          .that()
+          .resideInAnyPackage(TOPOLOGY, KUBELET)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER);
+
+  @ArchTest
+  static final ArchRule pureDecisionsKnowNoOperator =
+      noClasses()
+          .that()
+          .resideInAnyPackage(PURE)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(OPERATOR, AGENT);
+
+  @ArchTest
+  static final ArchRule theAgentKnowsNeitherPlansNorOperator =
+      noClasses()
+          .that()
+          .resideInAPackage(AGENT)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              PLAN,
+              PREFLIGHT,
+              READINESS,
+              ROLLOUT,
+              OPERATOR,
+              SCHEDULER,
+              "io.quarkus..",
+              "jakarta..",
+              "io.javaoperatorsdk..");
+
+  @ArchTest
+  static final ArchRule pureMeansNoClockNoClientNoFiles =
+      noClasses()
+          .that()
+          .resideInAnyPackage(PURE)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.fabric8.kubernetes.client",
+              "io.fabric8.kubernetes.client.dsl..",
+              "java.nio.file..",
+              "java.net..",
+              "java.util.logging..",
+              "org.jboss.logging..",
+              "org.slf4j..")
+          .orShould()
+          .callMethod(java.time.Instant.class, "now")
+          .orShould()
+          .callMethod(System.class, "currentTimeMillis")
+          .orShould()
+          .callMethod(System.class, "nanoTime");
+
+  @ArchTest
+  static final ArchRule noStaticState =
+      noFields()
+          .that()
+          .areStatic()
+          .and()
+          .areDeclaredInClassesThat()
+          .resideOutsideOfPackage("io.numaoperator.agent.podresources..")
+          .should()
+          .notBeFinal();
+
+  @ArchTest
+  static final ArchRule onlyTheOperatorIsManaged =
+      classes()
+          .that()
+          .areAnnotatedWith("jakarta.enterprise.context.ApplicationScoped")
+          .should()
+          .resideInAnyPackage(OPERATOR, SCHEDULER);
+}

@@ -1,0 +1,218 @@
+package io.numaoperator.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.NumaPolicySpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A real API server takes our CRDs and enforces what they say. */
+@Tag("lab")
+class ApiServerLabTest {
+  private static Lab lab;
+
+  @BeforeAll
+  static void up() {
+    lab = Lab.up("--no-nodes");
+    lab.kubectl("apply", "-k", "config/crd");
+    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+  }
+
+  @AfterAll
+  static void down() {
+    lab.close();
+  }
+
+  private static String yaml(String spec) {
+    return """
+        apiVersion: numaoperator.io/v1alpha1
+        kind: NumaPolicy
+        metadata: {name: tried}
+        spec: {mode: Observe, nodeSelector: {}, %s}
+        """
+        .formatted(spec);
+  }
+
+  private static NumaPolicy policy(String spec) {
+    return Serialization.unmarshal(yaml(spec), NumaPolicy.class);
+  }
+
+  static Stream<Arguments> refused() {
+    return Stream.of(
+        Arguments.of("kubelet: {cpuManager: {reserved: {}}}", "exactly one of cpus"),
+        Arguments.of(
+            "kubelet: {cpuManager: {reserved: {cpus: '0', coresPerNumaNode: 1}}}",
+            "exactly one of cpus"),
+        Arguments.of("kubelet: {cpuManager: {reserved: {cpus: '0-'}}}", "should match"),
+        Arguments.of(
+            "kubelet: {memoryManager: {reserved: {perNumaNode: 4Gi, total: 8Gi}}}",
+            "exactly one of perNumaNode"),
+        Arguments.of("kubelet: {memoryManager: {reserved: {total: '0'}}}", "should match"),
+        Arguments.of(
+            "kubelet: {cpuManager: {options: {alignBySocket: true}}}",
+            "cannot be combined with topologyManager.policy SingleNUMANode"),
+        Arguments.of(
+            "kubelet: {cpuManager: {policy: None, options: {fullPhysicalCpusOnly: true}}}",
+            "need cpuManager.policy Static"),
+        Arguments.of(
+            "kubelet: {cpuManager: {options: {fullPhysicalCpusOnly: true,"
+                + " distributeCpusAcrossCores: true}}}",
+            "cannot be combined"),
+        Arguments.of(
+            "kubelet: {topologyManager: {policy: None, options: {preferClosestNumaNodes: true}}}",
+            "other than None"),
+        Arguments.of(
+            "kubelet: {topologyManager: {options: {maxAllowableNumaNodes: 4}}}",
+            "greater than or equal to 8"),
+        Arguments.of("devicePlugin: {hami: {}}", "needs devicePlugin.provider HAMi"),
+        Arguments.of("topologyUpdater: {nfd: {}}", "needs topologyUpdater.provider NFD"),
+        Arguments.of("topologyUpdater: {interval: 1s}", "between 5s and 1h"),
+        Arguments.of(
+            "scheduler: {provider: None, nodeResourceTopologyMatch: {}}",
+            "needs scheduler.provider"),
+        Arguments.of("rollout: {maxUnavailable: 0}", "at least 1"),
+        Arguments.of("rollout: {maxUnavailable: 0%}", "percentage"),
+        Arguments.of("rollout: {verification: {window: 1s}}", "between 5s and 30m"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("refused")
+  void refusesWhatMakesNoSense(String spec, String why) {
+    assertThatThrownBy(() -> lab.client().resource(policy(spec)).dryRun().create())
+        .isInstanceOf(KubernetesClientException.class)
+        .hasMessageContaining(why);
+  }
+
+  @Test
+  void modeAndSelectorAreRequired() {
+    var policy = policy("");
+    policy.getSpec().mode = null;
+    assertThatThrownBy(() -> lab.client().resource(policy).dryRun().create())
+        .hasMessageContaining("spec.mode");
+    policy.getSpec().mode = NumaPolicySpec.Mode.Observe;
+    policy.getSpec().nodeSelector = null;
+    assertThatThrownBy(() -> lab.client().resource(policy).dryRun().create())
+        .hasMessageContaining("spec.nodeSelector");
+  }
+
+  @Test
+  void unknownFieldsAreToldToWhoAppliesThem() {
+    assertThatThrownBy(
+            () ->
+                lab.kubectl(
+                    "create",
+                    "--dry-run=server",
+                    "-f",
+                    write("kubelet: {cpuManager: {options: {fullPcpus: true}}}")))
+        .hasMessageContaining("unknown field \"spec.kubelet.cpuManager.options.fullPcpus\"");
+  }
+
+  private static String write(String spec) throws IOException {
+    return Files.writeString(Files.createTempFile("policy", ".yaml"), yaml(spec)).toString();
+  }
+
+  /** A policy read from a file without an API server must mean the same as an applied one. */
+  @Test
+  void defaultsOfTheServerAreThoseOfTheClasses() {
+    var sent =
+        Serialization.unmarshal(
+            """
+            {"apiVersion": "numaoperator.io/v1alpha1", "kind": "NumaPolicy",
+             "metadata": {"name": "defaults"},
+             "spec": {"mode": "Observe", "nodeSelector": {}}}
+            """,
+            io.fabric8.kubernetes.api.model.GenericKubernetesResource.class);
+    var applied = lab.client().resource(sent).create();
+    try {
+      JsonNode ofServer = withoutEmpty(Serialization.jsonMapper().valueToTree(applied.get("spec")));
+      JsonNode ofClasses =
+          withoutEmpty(
+              Serialization.jsonMapper()
+                  .valueToTree(
+                      Serialization.unmarshal(Serialization.asJson(sent), NumaPolicy.class)
+                          .getSpec()));
+      assertThat(ofServer).isEqualTo(ofClasses);
+    } finally {
+      lab.client().resource(sent).delete();
+    }
+  }
+
+  private static JsonNode withoutEmpty(JsonNode node) {
+    if (node.isObject()) {
+      var fields = node.fields();
+      while (fields.hasNext()) {
+        var value = withoutEmpty(fields.next().getValue());
+        if (value.isNull() || (value.isContainerNode() && value.isEmpty())) {
+          fields.remove();
+        }
+      }
+    }
+    return node;
+  }
+
+  @Test
+  void samplesAreAccepted() {
+    for (var sample : Path.of("config/samples").toFile().listFiles()) {
+      assertThat(lab.kubectl("create", "--dry-run=server", "-f", sample.getPath()))
+          .contains("created");
+    }
+  }
+
+  @Test
+  void explainTeachesTheProduct() {
+    assertThat(lab.kubectl("explain", "numapolicy.spec.rollout.maxUnavailable"))
+        .contains("How many of the policy's nodes may be unavailable");
+    assertThat(lab.kubectl("api-resources", "--categories=numa", "-o", "name"))
+        .contains("numapolicies.numaoperator.io", "numanodestates.numaoperator.io");
+    assertThat(lab.kubectl("api-resources", "--api-group=numaoperator.io"))
+        .contains("numapol", "numanode");
+  }
+
+  @Test
+  void anAttemptNumberNeverGoesBack() {
+    var state =
+        Serialization.unmarshal(
+            """
+            {"apiVersion": "numaoperator.io/v1alpha1", "kind": "NumaNodeState",
+             "metadata": {"name": "n"},
+             "spec": {"policy": "p", "grant": {"attempt": 5, "hash": "h", "bootId": "b"}}}
+            """,
+            NumaNodeState.class);
+    lab.client().resource(state).create();
+    try {
+      state.getSpec().grant.attempt = 4L;
+      assertThatThrownBy(() -> lab.client().resource(state).update())
+          .hasMessageContaining("attempt numbers never go back");
+    } finally {
+      lab.client().resource(state).delete();
+    }
+  }
+
+  @Test
+  void theSchedulersNameStays() {
+    var policy = policy("scheduler: {schedulerName: first}");
+    lab.client().resource(policy).create();
+    try {
+      policy.getSpec().scheduler.schedulerName = "second";
+      assertThatThrownBy(() -> lab.client().resource(policy).update())
+          .hasMessageContaining("schedulerName cannot be changed");
+    } finally {
+      lab.client().resource(policy).delete();
+    }
+  }
+}

@@ -1,0 +1,441 @@
+package io.numaoperator.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.Watcher;
+import io.fabric8.kubernetes.client.WatcherException;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.numaoperator.api.Condition;
+import io.numaoperator.api.KubeletPolicy;
+import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
+import io.numaoperator.api.NumaPolicy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/**
+ * The first whole slice on three real kubelets: a change that fails, one that succeeds while
+ * operator and agents are killed, then every input that must be refused.
+ */
+@Tag("lab")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class SliceLabTest {
+  private static final Duration LONG = Duration.ofMinutes(3);
+  private static final String POLICY = "gpu-nodes";
+  private static final List<String> NODES = List.of("gpu-1", "gpu-2", "gpu-3");
+  private static final String FOREIGN_FILE = "/etc/kubernetes/kubelet.conf.d/99-foreign.conf";
+  private static final Set<String> WRITES = Set.of("create", "update", "patch", "delete");
+
+  private static Lab lab;
+  private static KubernetesClient client;
+  private static final Set<String> OUT_OF_SERVICE = new ConcurrentSkipListSet<>();
+  private static final AtomicInteger MOST_OUT = new AtomicInteger();
+
+  @BeforeAll
+  static void up() {
+    lab = Lab.up("--nodes", "3");
+    client = lab.client();
+    client.nodes().watch(new CordonWatch());
+    lab.install();
+  }
+
+  @AfterAll
+  static void down() {
+    lab.close();
+  }
+
+  /** Sees every moment at which a node is out of service. */
+  private static final class CordonWatch implements Watcher<Node> {
+    @Override
+    public void eventReceived(Action action, Node node) {
+      if (Boolean.TRUE.equals(node.getSpec().getUnschedulable())) {
+        OUT_OF_SERVICE.add(node.getMetadata().getName());
+      } else {
+        OUT_OF_SERVICE.remove(node.getMetadata().getName());
+      }
+      MOST_OUT.accumulateAndGet(OUT_OF_SERVICE.size(), Math::max);
+    }
+
+    @Override
+    public void onClose(WatcherException cause) {
+      if (cause != null) {
+        MOST_OUT.set(Integer.MAX_VALUE); // a watch that broke proves nothing
+      }
+    }
+  }
+
+  // ---- helpers
+
+  private static NumaPolicy sample() {
+    try {
+      var policy =
+          Serialization.unmarshal(
+              Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
+      policy.getSpec().rollout.verification.window = "5s";
+      return policy;
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  private static void edit(Consumer<NumaPolicy> change) {
+    client
+        .resources(NumaPolicy.class)
+        .withName(POLICY)
+        .edit(
+            policy -> {
+              change.accept(policy);
+              return policy;
+            });
+  }
+
+  private static Optional<NumaNodeState> state(String node) {
+    return Optional.ofNullable(client.resources(NumaNodeState.class).withName(node).get());
+  }
+
+  private static Optional<Condition> condition(String node, String type) {
+    return state(node).flatMap(s -> find(s.getStatus().conditions, type));
+  }
+
+  private static Optional<Condition> policyCondition(String policy, String type) {
+    return Optional.ofNullable(client.resources(NumaPolicy.class).withName(policy).get())
+        .filter(p -> p.getStatus() != null)
+        .filter(p -> p.getMetadata().getGeneration().equals(p.getStatus().observedGeneration))
+        .flatMap(p -> find(p.getStatus().conditions, type));
+  }
+
+  private static Optional<Condition> find(List<Condition> conditions, String type) {
+    return conditions.stream().filter(c -> c.type.equals(type)).findFirst();
+  }
+
+  private static void awaitNode(String node, String type, Predicate<Condition> as) {
+    await(node + " " + type)
+        .atMost(LONG)
+        .pollInterval(Duration.ofMillis(500))
+        .ignoreExceptions()
+        .until(() -> condition(node, type), c -> c.isPresent() && as.test(c.get()));
+  }
+
+  private static void awaitPolicy(String policy, String type, Predicate<Condition> as) {
+    await(policy + " " + type)
+        .atMost(LONG)
+        .pollInterval(Duration.ofMillis(500))
+        .ignoreExceptions()
+        .until(() -> policyCondition(policy, type), c -> c.isPresent() && as.test(c.get()));
+  }
+
+  private static boolean isTrue(Condition c) {
+    return c.status == Condition.Status.True;
+  }
+
+  private static String dropIn(String node) {
+    return lab.exec(
+        node, "sh", "-c", "cat /etc/kubernetes/kubelet.conf.d/" + Names.DROP_IN_FILE + " || true");
+  }
+
+  private static String statePolicy(String node, String file) {
+    try {
+      return Serialization.jsonMapper()
+          .readTree(lab.kubeletFile(node, file).toFile())
+          .path("policyName")
+          .asText();
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isCordoned(String node) {
+    return Boolean.TRUE.equals(client.nodes().withName(node).get().getSpec().getUnschedulable());
+  }
+
+  private static void deletePods(String component) {
+    client
+        .pods()
+        .inNamespace("numa-operator-system")
+        .withLabel("app.kubernetes.io/name", component)
+        .withGracePeriod(0)
+        .delete();
+  }
+
+  private static void awaitAllConfigured() {
+    awaitPolicy(POLICY, "KubeletsConfigured", SliceLabTest::isTrue);
+    await().atMost(LONG).untilAsserted(() -> assertThat(NODES).noneMatch(SliceLabTest::isCordoned));
+  }
+
+  // ---- the story
+
+  /**
+   * Somebody else's drop-in replaces our reservedMemory: harmless while the Memory Manager is off,
+   * fatal with Static. The kubelet crashes before it listens.
+   */
+  @Test
+  @Order(1)
+  void aChangeThatFailsIsRolledBackAndStopsThePolicy() {
+    lab.exec(
+        "gpu-1",
+        "sh",
+        "-c",
+        "printf 'apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n"
+            + "reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]\\n' > "
+            + FOREIGN_FILE);
+    lab.numalab("kubelet", "restart", "gpu-1");
+    // gpu-1 first: the others get a failure domain that sorts behind it
+    for (var node : List.of("gpu-2", "gpu-3")) {
+      lab.kubectl("label", "node", node, "topology.kubernetes.io/zone=z");
+    }
+    client.resource(sample()).create();
+
+    awaitNode("gpu-1", "KubeletConfigured", c -> c.reason.equals("RolledBack"));
+    var attempt = state("gpu-1").orElseThrow().getStatus().attempt;
+    assertThat(attempt.result).isEqualTo(Result.RolledBack);
+    assertThat(attempt.error).contains("is not equal to the value");
+    assertThat(condition("gpu-1", "KubeletConfigured").orElseThrow().message)
+        .contains("is not equal to the value");
+    awaitPolicy(POLICY, "Stalled", SliceLabTest::isTrue);
+    await().untilAsserted(() -> assertThat(isCordoned("gpu-1")).isFalse());
+    assertThat(dropIn("gpu-1")).isBlank();
+    assertThat(statePolicy("gpu-1", "cpu_manager_state")).isEqualTo("none");
+    assertThat(client.nodes().withName("gpu-1").get().getStatus().getConditions())
+        .anyMatch(c -> c.getType().equals("Ready") && c.getStatus().equals("True"));
+    for (var node : List.of("gpu-2", "gpu-3")) {
+      assertThat(state(node).orElseThrow().getStatus().attempt).isNull();
+      assertThat(dropIn(node)).isBlank();
+    }
+  }
+
+  @Test
+  @Order(2)
+  void anotherSpecIsTriedAndEndsTheSameThoughOperatorAndAgentsAreKilled() {
+    lab.exec("gpu-1", "rm", FOREIGN_FILE);
+    lab.numalab("kubelet", "restart", "gpu-1");
+    edit(p -> p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container);
+
+    int kills = 0;
+    while (policyCondition(POLICY, "KubeletsConfigured").filter(SliceLabTest::isTrue).isEmpty()
+        && kills < 12) {
+      deletePods(kills % 2 == 0 ? "numa-agent" : "numa-operator");
+      kills++;
+      sleep(Duration.ofSeconds(4));
+    }
+    awaitAllConfigured();
+    assertThat(kills).isGreaterThan(2);
+    for (var node : NODES) {
+      var state = state(node).orElseThrow();
+      assertThat(state.getStatus().dropInHash).isEqualTo(state.getSpec().kubelet.hash);
+      assertThat(state.getStatus().attempt.result).isEqualTo(Result.Succeeded);
+      assertThat(dropIn(node)).contains("topologyManagerScope: container");
+      assertThat(statePolicy(node, "cpu_manager_state")).isEqualTo("static");
+      assertThat(statePolicy(node, "memory_manager_state")).isEqualTo("Static");
+    }
+    assertThat(MOST_OUT.get()).as("nodes out of service at a time").isEqualTo(1);
+  }
+
+  /**
+   * The documents' example: as they print it, a kubelet does not start (src/lab, DESIGN rule 1).
+   */
+  @Test
+  @Order(3)
+  void theDocumentsExampleStarts() {
+    edit(p -> p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Pod);
+    awaitAllConfigured();
+    assertThat(dropIn("gpu-1"))
+        .contains("topologyManagerPolicy: single-numa-node", "topologyManagerScope: pod")
+        .contains("memory: \"4Gi\"", "memory: \"8092Mi\"");
+    var node = client.nodes().withName("gpu-1").get();
+    assertThat(node.getStatus().getAllocatable().get("memory").toString()).isEqualTo("24Gi");
+    assertThat(node.getStatus().getAllocatable().get("nvidia.com/gpu").toString()).isEqualTo("8");
+  }
+
+  /** A restart looks at everything again, and finds nothing to write. */
+  @Test
+  @Order(4)
+  void anUnchangedWorldIsNotWrittenTo() {
+    sleep(Duration.ofSeconds(8)); // the agents' last observations
+    deletePods("numa-operator");
+    lab.kubectl(
+        "-n",
+        "numa-operator-system",
+        "rollout",
+        "status",
+        "deployment/numa-operator",
+        "--timeout=60s");
+    var operator = operatorPod();
+    sleep(Duration.ofSeconds(10));
+    var writes =
+        lab.audit().stream()
+            .filter(e -> e.path("user").path("username").asText().endsWith(":numa-operator"))
+            .filter(e -> podOf(e).equals(operator))
+            .filter(e -> WRITES.contains(e.path("verb").asText()))
+            .map(e -> e.path("verb").asText() + " " + e.path("requestURI").asText())
+            .toList();
+    var reads = lab.audit().stream().filter(e -> podOf(e).equals(operator)).count();
+    assertThat(reads).as("the new operator was at work").isGreaterThan(3);
+    assertThat(writes).isEmpty();
+  }
+
+  private static String operatorPod() {
+    return client
+        .pods()
+        .inNamespace("numa-operator-system")
+        .withLabel("app.kubernetes.io/name", "numa-operator")
+        .list()
+        .getItems()
+        .stream()
+        .filter(p -> p.getMetadata().getDeletionTimestamp() == null)
+        .map((Pod p) -> p.getMetadata().getName())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static String podOf(JsonNode event) {
+    return event
+        .path("user")
+        .path("extra")
+        .path("authentication.kubernetes.io/pod-name")
+        .path(0)
+        .asText();
+  }
+
+  /** Each input that cannot be: a reason, and the nodes stay as they are. */
+  @Test
+  @Order(5)
+  void badInputGetsAReasonAndNothingIsApplied() {
+    var before = dropIn("gpu-2");
+    refused(
+        p -> p.getSpec().kubelet.cpuManager.reserved = cpus("0,99"), "ReservedCpusNotOnNode", "99");
+    refused(
+        p -> p.getSpec().kubelet.memoryManager.reserved.perNumaNode = "64Gi",
+        "MemoryBeyondZone",
+        "has 16Gi outside hugepages");
+    refused(
+        p -> {
+          p.getSpec().kubelet.cpuManager.options = new KubeletPolicy.CpuOptions();
+          p.getSpec().kubelet.cpuManager.options.distributeCpusAcrossCores = true;
+        },
+        "UnsupportedOption",
+        "CPUManagerPolicyAlphaOptions");
+    assertThat(dropIn("gpu-2")).isEqualTo(before);
+    assertThat(NODES).noneMatch(SliceLabTest::isCordoned);
+    awaitAllConfigured();
+  }
+
+  private static KubeletPolicy.ReservedCpus cpus(String cpuset) {
+    var reserved = new KubeletPolicy.ReservedCpus();
+    reserved.cpus = cpuset;
+    return reserved;
+  }
+
+  private static void refused(Consumer<NumaPolicy> change, String reason, String message) {
+    var before = client.resources(NumaPolicy.class).withName(POLICY).get().getSpec();
+    edit(change);
+    for (var node : NODES) {
+      awaitNode(
+          node, "KubeletConfigured", c -> c.reason.equals(reason) && c.message.contains(message));
+    }
+    edit(p -> p.setSpec(before));
+  }
+
+  @Test
+  @Order(6)
+  void aNodeStaysWithThePolicyThatHasItAndAnEmptySelectionIsReady() {
+    var younger = sample();
+    younger.getMetadata().setName("younger");
+    client.resource(younger).create();
+    awaitPolicy(
+        "younger",
+        "Ready",
+        c -> c.reason.equals("Conflict") && c.message.contains("gpu-1 (gpu-nodes)"));
+    assertThat(state("gpu-1").orElseThrow().getSpec().policy).isEqualTo(POLICY);
+    client.resource(younger).delete();
+
+    var nothing = sample();
+    nothing.getMetadata().setName("nothing");
+    nothing.getSpec().nodeSelector.matchLabels = Map.of("no.such/label", "x");
+    client.resource(nothing).create();
+    awaitPolicy("nothing", "Ready", c -> isTrue(c) && c.reason.equals("NoNodes"));
+    client.resource(nothing).delete();
+  }
+
+  /** Somebody takes our file away: told, and brought back under the same rules. */
+  @Test
+  @Order(7)
+  void driftIsToldAndHealed() {
+    lab.exec("gpu-2", "rm", "/etc/kubernetes/kubelet.conf.d/" + Names.DROP_IN_FILE);
+    lab.exec("gpu-2", "sh", "-c", "rm /var/lib/kubelet/*_manager_state");
+    lab.numalab("kubelet", "restart", "gpu-2");
+    awaitNode("gpu-2", "KubeletConfigured", c -> !isTrue(c));
+    awaitAllConfigured();
+    assertThat(dropIn("gpu-2")).contains("single-numa-node");
+    assertThat(state("gpu-2").orElseThrow().getStatus().attempt.number).isGreaterThan(2);
+  }
+
+  /** A lost node is Unknown, never Ready; after a reboot it is judged by what is seen then. */
+  @Test
+  @Order(8)
+  void aLostNodeIsUnknownAndARebootedOneComesBack() {
+    lab.numalab("node", "stop", "gpu-3");
+    awaitNode("gpu-3", "KubeletConfigured", c -> c.status == Condition.Status.Unknown);
+    assertThat(condition("gpu-3", "AlignmentReady").orElseThrow().status)
+        .isNotEqualTo(Condition.Status.True);
+    lab.numalab("node", "start", "gpu-3");
+    awaitNode("gpu-3", "KubeletConfigured", SliceLabTest::isTrue);
+    assertThat(state("gpu-3").orElseThrow().getStatus().bootId)
+        .isEqualTo(client.nodes().withName("gpu-3").get().getStatus().getNodeInfo().getBootID());
+  }
+
+  /** Deleting the policy leaves the kubelets as they are, and nothing of ours behind. */
+  @Test
+  @Order(9)
+  void deletingThePolicyLeavesTheKubelets() {
+    client.resources(NumaPolicy.class).withName(POLICY).delete();
+    await()
+        .atMost(LONG)
+        .untilAsserted(
+            () -> {
+              assertThat(client.resources(NumaNodeState.class).list().getItems()).isEmpty();
+              assertThat(
+                      client
+                          .apps()
+                          .daemonSets()
+                          .inNamespace("numa-operator-system")
+                          .list()
+                          .getItems())
+                  .isEmpty();
+            });
+    assertThat(NODES).noneMatch(SliceLabTest::isCordoned);
+    assertThat(dropIn("gpu-1")).contains("single-numa-node");
+    assertThat(statePolicy("gpu-1", "cpu_manager_state")).isEqualTo("static");
+  }
+
+  private static void sleep(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+}

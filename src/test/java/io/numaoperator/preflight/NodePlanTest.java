@@ -1,0 +1,277 @@
+package io.numaoperator.preflight;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.numaoperator.api.KubeletPolicy;
+import io.numaoperator.api.KubeletPolicy.Delivery;
+import io.numaoperator.api.KubeletPolicy.ReservedMemory;
+import io.numaoperator.api.KubeletPolicy.StaticOrNone;
+import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.api.NumaNodeStateStatus.Attempt;
+import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
+import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
+import io.numaoperator.api.NumaNodeStateStatus.Source;
+import io.numaoperator.api.NumaNodeStateStatus.StateFiles;
+import io.numaoperator.kubelet.DropIn;
+import io.numaoperator.kubelet.Fragments;
+import io.numaoperator.kubelet.KubeletSettings;
+import io.numaoperator.kubelet.ManagedField;
+import io.numaoperator.plan.kubelet.KubeletPlan;
+import io.numaoperator.plan.kubelet.KubeletPlan.Planned;
+import io.numaoperator.plan.kubelet.KubeletPlan.Refused;
+import io.numaoperator.topology.TestMachine;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class NodePlanTest {
+  private static final String BOOT = "6a1f";
+
+  @Test
+  void aSoundNodeGetsItsPlan() {
+    var plan = NodePlan.of(new KubeletPolicy(), status(), BOOT);
+    assertThat(plan).isInstanceOf(Planned.class);
+    var planned = (Planned) plan;
+    assertThat(planned.fragment().topologyManagerPolicy).isEqualTo("single-numa-node");
+    assertThat(planned.hash()).isEqualTo(DropIn.hash(planned.fragment()));
+  }
+
+  static Stream<Arguments> violations() {
+    return Stream.of(
+        violation("InventoryMissing", "has not reported", s -> s.inventory = null),
+        violation("InventoryMissing", "has not reported", s -> s.inventory.kubelet = null),
+        violation(
+            "InventoryOutdated", "from boot old, and it runs boot 6a1f", s -> s.bootId = "old"),
+        violation("InventoryOutdated", "(not reported)", s -> s.bootId = null),
+        violation("InventoryUnreadable", "no zones", s -> s.inventory.zones.clear()),
+        violation("InventoryUnreadable", "memoryTotal", s -> s.inventory.memoryTotal = null),
+        violation("KubeletSettingsUnknown", "not known yet.", s -> s.effective = null),
+        violation(
+            "KubeletSettingsUnknown",
+            "not known: configz: 403.",
+            s -> {
+              s.effective.settings = null;
+              s.agentError = "configz: 403";
+            }),
+        violation("KubeletVersionUnknown", "\"\"", s -> s.inventory.kubelet.version = null),
+        violation("KubeletVersionUnknown", "\"dev\"", s -> s.inventory.kubelet.version = "dev"),
+        violation("KubeletTooOld", "v1.31.9", s -> s.inventory.kubelet.version = "v1.31.9"),
+        violation("NoKubeletService", "systemd", s -> s.inventory.kubelet.service = null),
+        violation(
+            "NoDropInDirectory", "--config-dir", s -> s.inventory.kubelet.dropInDirectory = ""),
+        violation(
+            "NoDropInDirectory",
+            "kubelet.service",
+            s -> s.inventory.kubelet.dropInDirectory = null),
+        violation(
+            "RemovedFeatureGate",
+            "v1.36.3",
+            s -> s.effective.featureGates = Map.of("MemoryManager", true)),
+        violation(
+            "EvictionNotCounted",
+            "--experimental-allocatable-ignore-eviction",
+            s -> flags(s, ManagedField.IGNORE_EVICTION_FLAG)),
+        violation(
+            "StateFileMismatch",
+            "policy none, but cpu_manager_state in /var/lib/kubelet says static",
+            s -> s.stateFiles.cpuPolicy = "static"),
+        violation(
+            "StateFileMismatch",
+            "policy None, but memory_manager_state",
+            s -> s.stateFiles.memoryPolicy = "Static"),
+        violation(
+            "SetByFlag",
+            "reservedSystemCPUs is not set, wanted 0,4,8,12, but reservedSystemCPUs is set on",
+            s -> flags(s, "reservedSystemCPUs")),
+        violation(
+            "SetByFlag",
+            "cpuManagerPolicy is none, wanted static",
+            s -> flags(s, "maxPods", "cpuManagerPolicy")),
+        // the planner's own refusals come through
+        violation("TooManyZones", "17 NUMA nodes", s -> many(s)),
+        // the first violation wins
+        violation(
+            "InventoryOutdated",
+            "boot",
+            s -> {
+              s.bootId = "old";
+              s.effective = null;
+            }));
+  }
+
+  private static void many(NumaNodeStateStatus status) {
+    status.inventory.zones = TestMachine.zones(16).inventory().zones;
+    status.inventory.zoneCount = 17;
+    status.effective.settings.memoryManagerPolicy = "None";
+  }
+
+  private static Arguments violation(
+      String reason, String message, Consumer<NumaNodeStateStatus> damage) {
+    return Arguments.of(reason, message, damage);
+  }
+
+  @ParameterizedTest(name = "{0}: {1}")
+  @MethodSource("violations")
+  void eachViolationIsNamed(String reason, String message, Consumer<NumaNodeStateStatus> damage) {
+    var policy = new KubeletPolicy();
+    if (reason.equals("TooManyZones")) {
+      policy.memoryManager.policy = StaticOrNone.None;
+    }
+    var status = status();
+    damage.accept(status);
+    assertThat(NodePlan.of(policy, status, BOOT))
+        .isInstanceOfSatisfying(
+            Refused.class,
+            refused -> {
+              assertThat(refused.reason()).isEqualTo(reason);
+              assertThat(refused.message()).contains(message).endsWith(".");
+            });
+  }
+
+  static Stream<Arguments> tolerated() {
+    return Stream.of(
+        Arguments.of(
+            "the gate before 1.36",
+            (Consumer<NumaNodeStateStatus>)
+                s -> {
+                  s.inventory.kubelet.version = "v1.35.4";
+                  s.effective.featureGates = Map.of("MemoryManager", true);
+                }),
+        Arguments.of(
+            "no state files seen", (Consumer<NumaNodeStateStatus>) s -> s.stateFiles = null),
+        Arguments.of(
+            "state files during an attempt",
+            (Consumer<NumaNodeStateStatus>)
+                s -> {
+                  s.attempt = new Attempt();
+                  s.stateFiles.cpuPolicy = "static";
+                }),
+        Arguments.of(
+            "a flag of a field with the wanted value",
+            (Consumer<NumaNodeStateStatus>)
+                s -> flags(s, "evictionHard", "systemReserved", "enforceNodeAllocatable")),
+        Arguments.of(
+            "no gates, no flags",
+            (Consumer<NumaNodeStateStatus>)
+                s -> {
+                  s.effective.featureGates = null;
+                  s.inventory.kubelet.managedByFlag = null;
+                }));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("tolerated")
+  void whatDoesNoHarmIsTolerated(String name, Consumer<NumaNodeStateStatus> change) {
+    var status = status();
+    change.accept(status);
+    assertThat(NodePlan.of(new KubeletPolicy(), status, BOOT)).isInstanceOf(Planned.class);
+  }
+
+  @Test
+  void stateFilesCountAgainWhenTheAttemptIsOver() {
+    var status = status();
+    status.attempt = new Attempt();
+    status.attempt.result = Result.RolledBack;
+    status.stateFiles.cpuPolicy = "static";
+    assertThat(NodePlan.of(new KubeletPolicy(), status, BOOT))
+        .isInstanceOfSatisfying(
+            Refused.class, r -> assertThat(r.reason()).isEqualTo("StateFileMismatch"));
+  }
+
+  @Test
+  void aFlagThatHoldsAnotherAmountIsInTheWay() {
+    var policy = new KubeletPolicy();
+    policy.memoryManager.reserved = new ReservedMemory();
+    policy.memoryManager.reserved.total = "6Gi";
+    var status = status();
+    flags(status, "systemReserved");
+    assertThat(NodePlan.of(policy, status, BOOT))
+        .isInstanceOfSatisfying(
+            Refused.class,
+            refused ->
+                assertThat(refused.message())
+                    .startsWith("systemReserved[memory] is 200Mi, wanted 6044Mi, but"));
+  }
+
+  @Test
+  void withoutAMemoryManagerTheIgnoredEvictionDoesNotMatter() {
+    var policy = new KubeletPolicy();
+    policy.memoryManager.policy = StaticOrNone.None;
+    var status = status();
+    flags(status, ManagedField.IGNORE_EVICTION_FLAG);
+    assertThat(NodePlan.of(policy, status, BOOT)).isInstanceOf(Planned.class);
+  }
+
+  /** Who configures the kubelet himself needs a plan, but nothing of what the agent needs. */
+  @Test
+  void otherDeliveriesNeedNoDropIn() {
+    for (var delivery : Delivery.values()) {
+      var policy = new KubeletPolicy();
+      policy.delivery = delivery;
+      for (Consumer<NumaNodeStateStatus> lack :
+          List.<Consumer<NumaNodeStateStatus>>of(
+              s -> s.inventory.kubelet.dropInDirectory = null,
+              s -> s.inventory.kubelet.service = null,
+              s -> s.inventory.kubelet.version = "v1.30.14")) {
+        var status = status();
+        lack.accept(status);
+        boolean agent = delivery == Delivery.Auto || delivery == Delivery.Agent;
+        assertThat(NodePlan.of(policy, status, BOOT))
+            .as(delivery.name())
+            .isInstanceOf(agent ? Refused.class : Planned.class);
+      }
+    }
+  }
+
+  @Test
+  void aChangedNodeHasTheSamePlan() {
+    var status = status();
+    KubeletPlan plan = NodePlan.of(new KubeletPolicy(), status, BOOT);
+    status.effective.settings = ((Planned) plan).fragment();
+    status.stateFiles.cpuPolicy = "static";
+    status.stateFiles.memoryPolicy = "Static";
+    assertThat(((Planned) NodePlan.of(new KubeletPolicy(), status, BOOT)).hash())
+        .isEqualTo(((Planned) plan).hash());
+  }
+
+  private static void flags(NumaNodeStateStatus status, String... fields) {
+    status.inventory.kubelet.managedByFlag = List.of(fields);
+  }
+
+  /** A node of kubeadm's kind with a drop-in directory. */
+  private static NumaNodeStateStatus status() {
+    var status = new NumaNodeStateStatus();
+    status.bootId = BOOT;
+    status.inventory = TestMachine.zones(2).inventory();
+    status.inventory.kubelet = new KubeletFacts();
+    status.inventory.kubelet.version = "v1.36.3";
+    status.inventory.kubelet.service = "kubelet.service";
+    status.inventory.kubelet.configFile = "/var/lib/kubelet/config.yaml";
+    status.inventory.kubelet.dropInDirectory = "/etc/kubernetes/kubelet.conf.d";
+    status.inventory.kubelet.rootDirectory = "/var/lib/kubelet";
+    status.effective = new EffectiveKubelet();
+    status.effective.source = Source.Configz;
+    status.effective.settings =
+        KubeletSettings.of(
+            Fragments.config(
+                """
+                cpuManagerPolicy: none
+                memoryManagerPolicy: None
+                topologyManagerPolicy: none
+                topologyManagerScope: container
+                systemReserved: {memory: 200Mi}
+                evictionHard: {memory.available: 100Mi, nodefs.available: 10%}
+                enforceNodeAllocatable: [pods]
+                """));
+    status.stateFiles = new StateFiles();
+    status.stateFiles.cpuPolicy = "none";
+    status.stateFiles.memoryPolicy = "None";
+    return status;
+  }
+}
