@@ -8,10 +8,10 @@ import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
 
 /**
- * The fingerprint of a set of pods that NodeResourceTopologyMatch compares with its own count before
- * it believes a NodeResourceTopology: XXH64 over the sorted hashes of the pods, each as eight bytes,
- * the lowest first. A pod's hash is XXH64 of its name with XXH64 of its namespace as the seed
- * (k8stopologyawareschedwg/podfingerprint, version v001).
+ * The fingerprint of a set of pods that NodeResourceTopologyMatch compares with its own count
+ * before it believes a NodeResourceTopology: XXH64 over the sorted hashes of the pods, each as
+ * eight bytes, the lowest first. A pod's hash is XXH64 of its name with XXH64 of its namespace as
+ * the seed (k8stopologyawareschedwg/podfingerprint, version v001).
  */
 final class PodFingerprint {
   private static final String VERSION = "pfp0v001";

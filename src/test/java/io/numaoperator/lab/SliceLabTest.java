@@ -153,7 +153,10 @@ class SliceLabTest {
 
   private static String dropIn(String node) {
     return lab.exec(
-        node, "sh", "-c", "cat /etc/kubernetes/kubelet.conf.d/" + Names.DROP_IN_FILE + " 2>/dev/null || true");
+        node,
+        "sh",
+        "-c",
+        "cat /etc/kubernetes/kubelet.conf.d/" + Names.DROP_IN_FILE + " 2>/dev/null || true");
   }
 
   private static String statePolicy(String node, String file) {
