@@ -94,16 +94,19 @@ final class Systemd implements ServiceManager, AutoCloseable {
     T with(DBusConnection bus) throws DBusException;
   }
 
-  /** Each call may be made twice; whatever failed, a second try over a new connection tells. */
+  /**
+   * Each call may be made twice; whatever failed, a second try over a new connection tells. A
+   * connection that is being torn down throws what its thread pool throws, not a D-Bus exception.
+   */
   private synchronized <T> T call(Call<T> call) throws IOException {
     try {
       return call.with(connected());
-    } catch (DBusException | DBusExecutionException e) {
+    } catch (DBusException | RuntimeException e) {
       close();
     }
     try {
       return call.with(connected());
-    } catch (DBusException | DBusExecutionException e) {
+    } catch (DBusException | RuntimeException e) {
       close();
       throw new IOException("systemd (D-Bus at %s): %s".formatted(socket, Errors.text(e)), e);
     }
