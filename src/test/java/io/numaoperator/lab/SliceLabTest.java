@@ -299,6 +299,18 @@ class SliceLabTest {
     assertThat(writes).isEmpty();
   }
 
+  /** Through the packaged jar: what a test of classes cannot see. */
+  @Test
+  @Order(4)
+  void theOperatorTellsItsHealthAndCounts() {
+    var proxy =
+        "/api/v1/namespaces/numa-operator-system/pods/http:" + operatorPod() + ":8080/proxy/q/";
+    assertThat(lab.kubectl("get", "--raw", proxy + "health/ready")).contains("\"UP\"");
+    assertThat(lab.kubectl("get", "--raw", proxy + "metrics"))
+        .contains("operator_sdk")
+        .containsPattern("reconciliations_.*(policy|NumaPolicy)");
+  }
+
   private static String operatorPod() {
     return client
         .pods()

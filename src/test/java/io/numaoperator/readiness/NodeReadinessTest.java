@@ -1,0 +1,375 @@
+package io.numaoperator.readiness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.numaoperator.api.Condition.Status;
+import io.numaoperator.api.KubeletFragment;
+import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.api.NumaNodeStateStatus.Attempt;
+import io.numaoperator.api.NumaNodeStateStatus.DeviceCount;
+import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
+import io.numaoperator.api.NumaNodeStateStatus.Inventory;
+import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
+import io.numaoperator.api.NumaNodeStateStatus.PciDevice;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
+import io.numaoperator.api.NumaNodeStateStatus.StateFiles;
+import io.numaoperator.api.NumaNodeStateStatus.Step;
+import io.numaoperator.api.NumaNodeStateStatus.ZoneFacts;
+import io.numaoperator.api.NumaPolicySpec;
+import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.readiness.NodeEvidence.Agent;
+import io.numaoperator.readiness.NodeEvidence.NodeFacts;
+import io.numaoperator.readiness.NodeEvidence.Plan;
+import io.numaoperator.readiness.NodeEvidence.Topology;
+import io.numaoperator.rollout.NodeProgress;
+import io.numaoperator.rollout.NodeProgress.Cordon;
+import io.numaoperator.rollout.NodeProgress.Grant;
+import io.numaoperator.rollout.NodeProgress.Outcome;
+import io.numaoperator.rollout.NodeProgress.Target;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A healthy node, then one link broken at a time: each must be seen, and none leaves it ready. */
+class NodeReadinessTest {
+  /** What can be broken; everything is well until a test changes it. */
+  private static final class World {
+    final NumaPolicySpec policy = new NumaPolicySpec();
+    final NumaNodeStateStatus observed = new NumaNodeStateStatus();
+    boolean paused;
+    boolean nodeReady = true;
+    Agent agent = new Agent.Alive();
+    Plan plan = new Plan.Ready("h", List.of());
+    Cordon cordon = new Cordon.None();
+    boolean skipped;
+    Optional<Grant> grant = Optional.empty();
+    Outcome outcome = Outcome.Succeeded;
+    List<String> holders = List.of();
+    Topology topology = new Topology.Published(List.of());
+
+    World() {
+      policy.mode = NumaPolicySpec.Mode.Enforce;
+      policy.scheduler.provider = SchedulerPolicy.Provider.None;
+      observed.inventory = new Inventory();
+      observed.inventory.kubelet = new KubeletFacts();
+      observed.inventory.kubelet.pid = 42L;
+      observed.inventory.gpuCount = 1;
+      var zone = new ZoneFacts();
+      zone.id = 0;
+      zone.devices = List.of(new DeviceCount("nvidia.com/gpu", 1));
+      zone.pci = List.of(gpu());
+      observed.inventory.zones = List.of(zone);
+      observed.effective = new EffectiveKubelet();
+      observed.effective.settings = new KubeletFragment();
+      observed.effective.settings.topologyManagerPolicy = "single-numa-node";
+      observed.effective.settings.topologyManagerScope = "pod";
+      observed.stateFiles = new StateFiles();
+      observed.stateFiles.cpuPolicy = "static";
+      observed.stateFiles.memoryPolicy = "Static";
+      observed.attempt = new Attempt();
+      observed.attempt.number = 1L;
+      observed.attempt.step = Step.Done;
+      observed.attempt.result = Result.Succeeded;
+    }
+
+    NodeEvidence evidence() {
+      var target =
+          switch (plan) {
+            case Plan.Ready(var hash, var differences) when !differences.isEmpty() ->
+                new Target.Change(hash);
+            case Plan.Ready ready -> new Target.Reached();
+            default -> new Target.Unplanned();
+          };
+      return new NodeEvidence(
+          policy,
+          paused,
+          new NodeFacts("n", nodeReady, "boot"),
+          agent,
+          plan,
+          new NodeProgress(
+              "n",
+              "",
+              target,
+              nodeReady,
+              cordon,
+              skipped,
+              true,
+              "boot",
+              grant,
+              Optional.of(new NodeProgress.Attempt(1, "h", outcome, Instant.EPOCH)),
+              holders),
+          observed,
+          topology);
+    }
+
+    void differs() {
+      plan = new Plan.Ready("h2", List.of("topologyManagerPolicy is none, wanted restricted"));
+    }
+
+    void ended(Result result) {
+      observed.attempt.result = result;
+      observed.attempt.error = "the kubelet's own line";
+      outcome = Outcome.valueOf(result.name());
+    }
+  }
+
+  private static PciDevice gpu() {
+    var device = new PciDevice();
+    device.address = "0000:10:00.0";
+    device.pciClass = "0302";
+    return device;
+  }
+
+  @Test
+  void aHealthyNodeIsReady() {
+    var verdicts = NodeReadiness.judge(new World().evidence());
+    assertThat(verdicts.get(NodeReadiness.KUBELET).reason()).isEqualTo("Configured");
+    assertThat(verdicts.get(NodeReadiness.DEVICES).reason()).isEqualTo("Reporting");
+    assertThat(verdicts.get(NodeReadiness.TOPOLOGY).reason()).isEqualTo("Published");
+    assertThat(verdicts.get(NodeReadiness.SCHEDULER).status()).isEqualTo(Status.Unknown);
+    assertThat(verdicts.get(NodeReadiness.ALIGNMENT).isTrue()).isTrue();
+  }
+
+  private static Arguments broken(
+      String type, Status status, String reason, String message, Consumer<World> how) {
+    return Arguments.of(type, status, reason, message, how);
+  }
+
+  static Stream<Arguments> brokenLinks() {
+    var kubelet = NodeReadiness.KUBELET;
+    var devices = NodeReadiness.DEVICES;
+    var topology = NodeReadiness.TOPOLOGY;
+    return Stream.of(
+        broken(
+            kubelet,
+            Status.Unknown,
+            "AwaitingInventory",
+            "not reported",
+            w -> w.observed.inventory = null),
+        broken(
+            kubelet,
+            Status.Unknown,
+            "AgentSilent",
+            "pod is gone",
+            w -> w.agent = new Agent.Silent("AgentSilent", "pod is gone")),
+        broken(
+            kubelet,
+            Status.Unknown,
+            "InventoryOutdated",
+            "last boot",
+            w -> w.agent = new Agent.Silent("InventoryOutdated", "before the last boot")),
+        broken(
+            kubelet,
+            Status.Unknown,
+            "AwaitingSettings",
+            "configz says 401",
+            w -> {
+              w.plan = new Plan.Awaited();
+              w.observed.agentError = "configz says 401";
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "TooManyZones",
+            "34 zones",
+            w -> w.plan = new Plan.Refused("TooManyZones", "34 zones")),
+        broken(
+            kubelet,
+            Status.False,
+            "Updating",
+            "granted",
+            w -> w.grant = Optional.of(new Grant(2, "h", "boot"))),
+        broken(
+            kubelet,
+            Status.False,
+            "Updating",
+            "Verifying",
+            w -> {
+              w.outcome = Outcome.Running;
+              w.observed.attempt.step = Step.Verifying;
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "RolledBack",
+            "the kubelet's own line",
+            w -> {
+              w.differs();
+              w.plan = new Plan.Ready("h", List.of("x"));
+              w.ended(Result.RolledBack);
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "RollbackFailed",
+            "stays cordoned",
+            w -> {
+              w.nodeReady = false;
+              w.ended(Result.RollbackFailed);
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "Differs",
+            "Enforce would change topologyManagerPolicy",
+            w -> {
+              w.policy.mode = NumaPolicySpec.Mode.Observe;
+              w.differs();
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "Skipped",
+            "left alone",
+            w -> {
+              w.skipped = true;
+              w.differs();
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "Paused",
+            "paused",
+            w -> {
+              w.paused = true;
+              w.differs();
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "WaitingForPods",
+            "train/llm",
+            w -> {
+              w.cordon = new Cordon.Ours(2);
+              w.holders = List.of("train/llm");
+              w.differs();
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "Cordoned",
+            "attempt 2",
+            w -> {
+              w.cordon = new Cordon.Ours(2);
+              w.differs();
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "CordonedByOthers",
+            "somebody else",
+            w -> {
+              w.cordon = new Cordon.Foreign();
+              w.differs();
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "GrantRefused",
+            "the kubelet's own line",
+            w -> {
+              w.differs();
+              w.ended(Result.Refused);
+            }),
+        broken(kubelet, Status.False, "Waiting", "its turn", World::differs),
+        broken(
+            kubelet,
+            Status.False,
+            "StateFilesDisagree",
+            "CPU none",
+            w -> w.observed.stateFiles.cpuPolicy = "none"),
+        broken(
+            kubelet,
+            Status.False,
+            "StateFilesDisagree",
+            "absent",
+            w -> w.observed.stateFiles.memoryPolicy = null),
+        broken(
+            kubelet,
+            Status.False,
+            "KubeletDown",
+            "not running",
+            w -> w.observed.inventory.kubelet.pid = null),
+        broken(kubelet, Status.False, "NodeNotReady", "Ready", w -> w.nodeReady = false),
+        broken(
+            devices,
+            Status.False,
+            "DevicesWithoutZone",
+            "2 nvidia.com/gpu",
+            w ->
+                w.observed.inventory.unplacedDevices =
+                    List.of(new DeviceCount("nvidia.com/gpu", 2))),
+        broken(
+            devices,
+            Status.False,
+            "NoDevicePlugin",
+            "1 GPUs",
+            w -> {
+              w.observed.inventory.gpuCount = 0;
+              w.observed.inventory.zones.getFirst().devices = List.of();
+            }),
+        broken(
+            devices,
+            Status.False,
+            "DeviceZonesDisagree",
+            "zone 0",
+            w -> w.observed.inventory.zones.getFirst().devices = List.of()),
+        broken(
+            topology,
+            Status.Unknown,
+            "NotJudged",
+            "not compared",
+            w -> w.topology = new Topology.NotJudged("not compared")),
+        broken(
+            topology,
+            Status.False,
+            "NotPublished",
+            "no NodeResourceTopology",
+            w -> w.topology = new Topology.Missing()),
+        broken(
+            topology,
+            Status.False,
+            "Stale",
+            "node-0 cpu",
+            w -> w.topology = new Topology.Published(List.of("node-0 cpu available is 3"))));
+  }
+
+  @ParameterizedTest(name = "{0} {2}")
+  @MethodSource("brokenLinks")
+  void aBrokenLinkIsTold(
+      String type, Status status, String reason, String message, Consumer<World> how) {
+    var world = new World();
+    how.accept(world);
+    var verdicts = NodeReadiness.judge(world.evidence());
+    var verdict = verdicts.get(type);
+    assertThat(verdict.reason()).isEqualTo(reason);
+    assertThat(verdict.status()).isEqualTo(status);
+    assertThat(verdict.message()).contains(message);
+    assertThat(verdicts.get(NodeReadiness.ALIGNMENT).isTrue()).isFalse();
+    assertThat(verdicts.get(NodeReadiness.ALIGNMENT).reason()).isEqualTo(reason);
+  }
+
+  @Test
+  void aSchedulerThatIsNotJudgedKeepsTheNodeFromBeingReady() {
+    var world = new World();
+    world.policy.scheduler.provider = SchedulerPolicy.Provider.NodeResourceTopologyMatch;
+    assertThat(NodeReadiness.judge(world.evidence()).get(NodeReadiness.ALIGNMENT).status())
+        .isEqualTo(Status.Unknown);
+  }
+
+  @Test
+  void aMachineWithoutGpusHasNothingToReport() {
+    var world = new World();
+    world.observed.inventory.gpuCount = 0;
+    world.observed.inventory.zones.getFirst().devices = List.of();
+    world.observed.inventory.zones.getFirst().pci = List.of();
+    assertThat(NodeReadiness.judge(world.evidence()).get(NodeReadiness.DEVICES).reason())
+        .isEqualTo("NoDevices");
+  }
+}
