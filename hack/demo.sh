@@ -65,9 +65,11 @@ YAML
 
 delete_pods() { kubectl delete pod --wait=true --ignore-not-found "$@" >/dev/null 2>&1 || true; }
 
-# held: the containers of $node with CPUs, devices and NUMA nodes, from the kubelet's PodResources socket
+# held: the containers of $node with CPUs, devices and NUMA nodes, from the kubelet's PodResources socket. The node
+# has the lab's images below /run/numalab/images; ours is the first.
 held() {
-  numalab exec --dir "$dir" "$node" -- env HOST_ROOT=/ "$PWD/target/dist/bin/numa-operator" agent podresources 2>/dev/null
+  numalab exec --dir "$dir" "$node" -- env HOST_ROOT=/ /run/numalab/images/0/bin/numa-operator agent podresources ||
+    fail "the kubelet's PodResources cannot be read"
 }
 show_held() { held | grep -E "^POD|default/" | sed 's/^/   /'; }
 # field POD COLUMN: CPU-ZONE, MEM-ZONE, DEV-ZONE or PLACED, the last columns of the table
