@@ -1,0 +1,293 @@
+package io.numaoperator.scheduler;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
+import io.numaoperator.api.nrt.NodeResourceTopology;
+import io.numaoperator.scheduler.tls.MutualTls;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.GeneralSecurityException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jboss.logging.Logger;
+
+/**
+ * The extender, running: watches pods and NodeResourceTopology objects, and answers kube-scheduler.
+ * Every replica may serve; what they decide is kept consistent by the API server.
+ */
+public final class SchedulerExtender implements AutoCloseable {
+  private static final Logger LOG = Logger.getLogger(SchedulerExtender.class);
+  private static final Duration GATE = Duration.ofMillis(250);
+  private static final Duration WAKE_INTERVAL = Duration.ofMillis(500);
+  private static final Duration SWEEP_INTERVAL = Duration.ofMinutes(1);
+
+  private final ClusterState state;
+  private final Refusals refusals = new Refusals();
+  private final ExtenderApi api;
+  private final Supplier<Settings> settings;
+  private final SharedIndexInformer<Pod> pods;
+  private final SharedIndexInformer<NodeResourceTopology> topologies;
+  private final ExtenderServer server;
+  private final ScheduledExecutorService timer;
+  private final AtomicReference<Optional<Instant>> lastAsked =
+      new AtomicReference<>(Optional.empty());
+  private final Set<String> suspects = new HashSet<>();
+
+  /**
+   * What the policies say.
+   *
+   * @param schedulerNames spec.schedulerName of the pods that come here
+   * @param allowUnknownNodes whether a node without NodeResourceTopology may take pods that need
+   *     alignment
+   */
+  public record Settings(Set<String> schedulerNames, boolean allowUnknownNodes) {
+    public Settings {
+      schedulerNames = Set.copyOf(schedulerNames);
+    }
+
+    Judge judge() {
+      return new Judge(allowUnknownNodes ? Judge.UnknownNodes.Allow : Judge.UnknownNodes.Deny);
+    }
+  }
+
+  /**
+   * How it is.
+   *
+   * @param synced whether pods and topologies have been read; before, it answers 503
+   * @param lastAsked when kube-scheduler last asked
+   * @param nodes the nodes whose NodeResourceTopology it has read and can use
+   */
+  public record Status(boolean synced, Optional<Instant> lastAsked, Set<String> nodes) {}
+
+  private SchedulerExtender(
+      KubernetesClient client,
+      Supplier<Settings> settings,
+      Supplier<MutualTls.Material> tls,
+      InetSocketAddress address,
+      Clock clock)
+      throws IOException, GeneralSecurityException {
+    this.settings = settings;
+    state = new ClusterState(clock);
+    api = new KubernetesExtenderApi(client);
+    Supplier<Judge> judge = () -> settings.get().judge();
+    var binder = new Binder(api, state, judge, clock);
+    var extender = new Extender(state, judge, binder, new CycleGate(GATE), refusals);
+    pods = podInformer(client);
+    topologies = topologyInformer(client);
+    timer =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofVirtual().name("numa-extender-timer").factory());
+    server =
+        new ExtenderServer(
+            address,
+            MutualTls.context(tls),
+            extender,
+            client.getKubernetesSerialization(),
+            this::synced,
+            verb -> lastAsked.set(Optional.of(clock.instant())));
+  }
+
+  /**
+   * Starts it; it answers once its caches are filled.
+   *
+   * @param tls asked for at each handshake
+   * @param address where to listen
+   * @throws IOException if the port is taken
+   * @throws GeneralSecurityException if the JDK has no TLS
+   */
+  public static SchedulerExtender start(
+      KubernetesClient client,
+      Supplier<Settings> settings,
+      Supplier<MutualTls.Material> tls,
+      InetSocketAddress address,
+      Clock clock)
+      throws IOException, GeneralSecurityException {
+    var running = new SchedulerExtender(client, settings, tls, address, clock);
+    var unusedPods = running.pods.start();
+    var unusedTopologies = running.topologies.start();
+    // neither throws, so that both go on until the timer is shut down
+    var unusedWake =
+        running.timer.scheduleWithFixedDelay(
+            running::wake, 0, WAKE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+    var unusedSweep =
+        running.timer.scheduleWithFixedDelay(
+            running::sweep,
+            SWEEP_INTERVAL.toMillis(),
+            SWEEP_INTERVAL.toMillis(),
+            TimeUnit.MILLISECONDS);
+    return running;
+  }
+
+  public int port() {
+    return server.port();
+  }
+
+  public Status status() {
+    return new Status(synced(), lastAsked.get(), state.usableNodes());
+  }
+
+  private boolean synced() {
+    return pods.hasSynced() && topologies.hasSynced();
+  }
+
+  private SharedIndexInformer<Pod> podInformer(KubernetesClient client) {
+    return client
+        .pods()
+        .inAnyNamespace()
+        // a pod that ends leaves the list, which its watch shows as a deletion
+        .withoutField("status.phase", "Succeeded")
+        .withoutField("status.phase", "Failed")
+        .runnableInformer(0)
+        .removeNamespaceIndex()
+        // what is needed of a pod is in the state
+        .itemStore(
+            new ReducedStateItemStore<>(
+                ReducedStateItemStore.UID_KEY_STATE,
+                Pod.class,
+                client.getKubernetesSerialization(),
+                "metadata.namespace",
+                "metadata.name",
+                "spec.nodeName"))
+        .addEventHandler(
+            new ResourceEventHandler<>() {
+              @Override
+              public void onAdd(Pod pod) {
+                put(pod);
+                if (refusedBefore(pod)) {
+                  refusals.found(PodView.of(pod));
+                }
+              }
+
+              @Override
+              public void onUpdate(Pod old, Pod pod) {
+                put(pod);
+              }
+
+              @Override
+              public void onDelete(Pod pod, boolean stateUnknown) {
+                var uid = pod.getMetadata().getUid();
+                state.pod(uid).flatMap(PodView::node).ifPresent(refusals::changed);
+                state.remove(uid);
+                refusals.gone(uid);
+              }
+            });
+  }
+
+  /** A pod that kube-scheduler found no node for, perhaps after asking our predecessor. */
+  private boolean refusedBefore(Pod pod) {
+    return settings.get().schedulerNames().contains(pod.getSpec().getSchedulerName())
+        && pod.getStatus() != null
+        && pod.getStatus().getConditions().stream()
+            .anyMatch(c -> "PodScheduled".equals(c.getType()) && "False".equals(c.getStatus()));
+  }
+
+  private void put(Pod pod) {
+    state.put(pod);
+    if (pod.getSpec().getNodeName() != null) {
+      refusals.gone(pod.getMetadata().getUid());
+    }
+  }
+
+  private SharedIndexInformer<NodeResourceTopology> topologyInformer(KubernetesClient client) {
+    return client
+        .resources(NodeResourceTopology.class)
+        .runnableInformer(0)
+        .addEventHandler(
+            new ResourceEventHandler<>() {
+              @Override
+              public void onAdd(NodeResourceTopology object) {
+                put(object);
+              }
+
+              @Override
+              public void onUpdate(NodeResourceTopology old, NodeResourceTopology object) {
+                put(object);
+              }
+
+              @Override
+              public void onDelete(NodeResourceTopology object, boolean stateUnknown) {
+                state.remove(object);
+                refusals.changed(object.getMetadata().getName());
+              }
+
+              private void put(NodeResourceTopology object) {
+                state.put(object);
+                refusals.changed(object.getMetadata().getName());
+              }
+            });
+  }
+
+  private void wake() {
+    if (!synced()) {
+      return;
+    }
+    try {
+      refusals
+          .worthAnotherLook(state, settings.get().judge())
+          .ifPresent(
+              node -> {
+                api.wake(node, state.topologyVersion(node));
+                refusals.told();
+              });
+    } catch (RuntimeException failed) {
+      // an exception would end the timer; the next change of any node tries again
+      LOG.warn("waiting pods could not be brought to kube-scheduler's attention", failed);
+    }
+  }
+
+  /**
+   * Forgets what the watches do not have: what was read or bound by us, and deleted before that was
+   * noted. Twice missed is missing.
+   */
+  private void sweep() {
+    if (!synced()) {
+      // what is not read yet is not missing
+      suspects.clear();
+      return;
+    }
+    var known =
+        Stream.concat(pods.getStore().list().stream(), topologies.getStore().list().stream())
+            .map(SchedulerExtender::key)
+            .collect(Collectors.toSet());
+    var missing = new HashSet<>(state.uids());
+    missing.addAll(state.nodesWithTopology());
+    missing.removeAll(known);
+    missing.stream()
+        .filter(suspects::contains)
+        .forEach(
+            key -> {
+              state.remove(key);
+              state.removeTopology(key);
+            });
+    suspects.clear();
+    suspects.addAll(missing);
+  }
+
+  /** A pod's uid, a topology's name: no node is called like a uid. */
+  private static String key(HasMetadata object) {
+    return object instanceof Pod ? object.getMetadata().getUid() : object.getMetadata().getName();
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    server.close();
+    List.of(pods, topologies).forEach(SharedIndexInformer::stop);
+  }
+}
