@@ -63,6 +63,27 @@ spec:
 YAML
 }
 
+# deployment NAME SCHEDULER: one pod with 4 GPUs
+deployment() {
+  kubectl apply -f - >/dev/null <<YAML
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: $1}
+spec:
+  selector: {matchLabels: {app: $1}}
+  template:
+    metadata: {labels: {app: $1}}
+    spec:
+      schedulerName: $2
+      terminationGracePeriodSeconds: 0
+      nodeSelector: {kubernetes.io/hostname: $node}
+      containers:
+      - name: main
+        image: numa.test/pause:1
+        resources: {limits: {nvidia.com/gpu: "4", cpu: "2", memory: 1Gi}}
+YAML
+}
+
 delete_pods() { kubectl delete pod --wait=true --ignore-not-found "$@" >/dev/null 2>&1 || true; }
 
 # held: the containers of $node with CPUs, devices and NUMA nodes, from the kubelet's PodResources socket. The node
@@ -142,30 +163,49 @@ title "The same pods again on $node"
 pod four 4 4
 kubectl wait pod four --for=condition=Ready --timeout=60s >/dev/null || fail "4 GPUs should be admitted"
 show_held
-for p in four; do
-  [ "$(field $p PLACED)" = Aligned ] || fail "pod $p is not aligned: $(field $p PLACED)"
-  [ "$(field $p CPU-ZONE)" = "$(field $p DEV-ZONE)" ] || fail "CPUs and GPUs of $p are on different NUMA nodes"
-done
+[ "$(field four PLACED)" = Aligned ] || fail "pod four is not aligned: $(field four PLACED)"
+[ "$(field four CPU-ZONE)" = "$(field four DEV-ZONE)" ] || fail "CPUs and GPUs of pod four are on different NUMA nodes"
 say ""
 say "Its CPUs, memory and GPUs are on one NUMA node, as the kubelet itself says (PodResources)."
 delete_pods four
 
-title "And the case of before: two GPUs are free on each NUMA node, a pod asks for 4"
+title "The case of before: two GPUs are free on each NUMA node, and pods ask for 4"
 # 4 of a zone's 6 free CPUs each: the kubelet has to put them on different NUMA nodes
 pod left 2 4
 pod right 2 4
 kubectl wait pod left right --for=condition=Ready --timeout=60s >/dev/null || fail "2 + 2 GPUs should be admitted"
-pod too-big 4 2
-for _ in $(seq 60); do
-  reason=$(kubectl get pod too-big -o jsonpath='{.status.reason}')
-  [ -n "$reason" ] && break
+show_held
+
+say ""
+say "With the default scheduler, which cannot see NUMA nodes, a Deployment loops:"
+deployment blind default-scheduler
+for _ in $(seq 40); do
+  failed=$(kubectl get pods -l app=blind -o jsonpath='{range .items[*]}{.status.reason}{"\n"}{end}' | grep -c TopologyAffinityError || true)
+  [ "$failed" -ge 3 ] && break
   sleep 0.5
 done
-show_held
+kubectl delete deployment blind --wait=true >/dev/null
+[ "$failed" -ge 3 ] || fail "the default scheduler's pods should be rejected again and again, $failed were"
+say "$failed pods were bound to $node and rejected with TopologyAffinityError within seconds."
+delete_pods -l app=blind
+
 say ""
-say "pod too-big: ${reason:-pending}: $(kubectl get pod too-big -o jsonpath='{.status.message}')"
-[ "$reason" = TopologyAffinityError ] || fail "the kubelet should reject a pod that cannot be aligned, it is: ${reason:-pending}"
-say "It is rejected instead of running slowly. The scheduler could not know: this policy has scheduler.provider None."
+say "With the policy's scheduler (schedulerName: numa-scheduler) the same Deployment waits, and says why:"
+deployment seeing numa-scheduler
+for _ in $(seq 60); do
+  why=$(kubectl get events --field-selector reason=FailedScheduling -o jsonpath='{range .items[*]}{.involvedObject.name}{" "}{.message}{"\n"}{end}' | grep ^seeing | grep -o "zone 0 has[^;.]*" | tail -1 || true)
+  [ -n "$why" ] && break
+  sleep 0.5
+done
+[ -n "$why" ] || fail "the pod should be Pending with the reason in numbers"
+say "Pending: $why"
+kubectl get pods -l app=seeing -o jsonpath='{range .items[*]}{.status.phase}{"\n"}{end}' | grep -qv Pending && fail "the pod should be Pending"
+say "Pod left ends, so a NUMA node has its 4 GPUs free:"
+delete_pods left
+kubectl wait pod -l app=seeing --for=condition=Ready --timeout=60s >/dev/null || fail "the waiting pod should run now"
+show_held
+[ "$(held | grep -c "^default/seeing.*Aligned")" = 1 ] || fail "the pod is not aligned"
+kubectl delete deployment seeing --wait=false >/dev/null
 
 title "What it costs"
 for pid in $(pgrep -f io.numaoperator.agent.AgentMain); do

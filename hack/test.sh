@@ -23,4 +23,5 @@ trap - EXIT
 (cd src/lab && go test -vet=off ./...)
 
 echo "== tests on a real API server and real kubelets"
-mvn surefire:test -Dtest.groups=lab -Dtest.excludedGroups= -Dlab.bin="$lab_bin"
+# two labs at a time: they wait more than they compute
+mvn surefire:test -Dtest.groups=lab -Dtest.excludedGroups= -Dlab.bin="$lab_bin" -DforkCount=2

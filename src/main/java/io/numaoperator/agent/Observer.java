@@ -226,8 +226,19 @@ final class Observer {
       report =
           Optional.of(
               TopologyReport.of(
-                  status.inventory, status.effective.settings, allocatable, containers));
+                  status.inventory,
+                  status.effective.settings,
+                  allocatable,
+                  containers,
+                  managers()));
     }
+  }
+
+  private ManagerState managers() throws IOException {
+    var root = status.inventory.kubelet.rootDirectory + "/";
+    return ManagerState.of(
+        node.host().read(root + StateFile.Kind.CPU.fileName()),
+        node.host().read(root + StateFile.Kind.MEMORY.fileName()));
   }
 
   /** What the last look says about free resources; empty when it could not see all of it. */

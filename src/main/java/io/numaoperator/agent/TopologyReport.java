@@ -55,15 +55,19 @@ record TopologyReport(
       Inventory inventory,
       KubeletFragment settings,
       Allocatable allocatable,
-      List<Container> containers) {
+      List<Container> containers,
+      ManagerState state) {
     var zones = new TreeMap<Integer, Map<String, Amounts>>();
     for (var zone : inventory.zones) {
       var resources = new TreeMap<String, Amounts>();
-      cpus(zone, allocatable, containers, resources);
+      cpus(zone, allocatable, containers, state, resources);
       devices(zone, allocatable.devices(), containers, resources);
       zones.put(zone.id, resources);
     }
     memory(inventory, allocatable.memory(), containers, zones);
+    state
+        .freeMemory()
+        .forEach((zone, free) -> noMoreThan(free, zones.getOrDefault(zone, Map.of())));
     return new TopologyReport(
         inventory,
         settings,
@@ -81,6 +85,7 @@ record TopologyReport(
       ZoneFacts zone,
       Allocatable allocatable,
       List<Container> containers,
+      ManagerState state,
       Map<String, Amounts> resources) {
     var cpus = CpuSet.parse(Objects.requireNonNullElse(zone.cpus, ""));
     if (allocatable.cpus().isEmpty() || cpus.isEmpty()) {
@@ -88,7 +93,8 @@ record TopologyReport(
     }
     var forPods = allocatable.cpus().intersect(cpus);
     var taken = containers.stream().map(Container::cpus).reduce(CpuSet.EMPTY, CpuSet::union);
-    resources.put(CPU, new Amounts(cpus.size(), forPods.size(), forPods.minus(taken).size()));
+    var free = state.sharedCpus().map(forPods::intersect).orElse(forPods).minus(taken);
+    resources.put(CPU, new Amounts(cpus.size(), forPods.size(), free.size()));
   }
 
   /** A device on several zones counts in each; one without topology in none. */
@@ -139,6 +145,15 @@ record TopologyReport(
     for (var container : containers) {
       container.memory().forEach(block -> take(block, zones));
     }
+  }
+
+  private static void noMoreThan(Map<String, Long> free, Map<String, Amounts> resources) {
+    resources.replaceAll(
+        (type, a) ->
+            new Amounts(
+                a.capacity(),
+                a.allocatable(),
+                Math.min(a.available(), free.getOrDefault(type, a.available()))));
   }
 
   private static long capacity(Inventory inventory, int id, Memory block) {

@@ -45,6 +45,12 @@ public class SchedulerPolicy {
   @JsonPropertyDescription("How many replicas of the scheduler run; one of them leads.")
   public Integer replicas = 1;
 
+  @Default("Deny")
+  @JsonPropertyDescription(
+      "Whether the BuiltIn scheduler may put pods that need alignment on nodes without a"
+          + " NodeResourceTopology. Deny (default): no, nothing is known about them. Allow: yes.")
+  public UnknownNodes unknownNodes = UnknownNodes.Deny;
+
   @JsonPropertyDescription("Settings for provider NodeResourceTopologyMatch.")
   public NodeResourceTopologyMatch nodeResourceTopologyMatch;
 
@@ -74,6 +80,12 @@ public class SchedulerPolicy {
     @Max(300)
     @JsonPropertyDescription("cacheResyncPeriodSeconds of the plugin.")
     public Integer cacheResyncPeriodSeconds = 5;
+  }
+
+  /** What happens to nodes without NodeResourceTopology. */
+  public enum UnknownNodes {
+    Allow,
+    Deny
   }
 
   /** scoringStrategy.type. */

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.ClusterVersion;
+import io.numaoperator.plan.KubernetesRelease;
 import io.numaoperator.plan.scheduler.TopologyRevision;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -17,6 +18,7 @@ class Cluster {
   private final ClusterCache cache;
   private final OperatorSettings settings;
   private final ClusterVersion server;
+  private final KubernetesRelease release;
 
   @Inject
   Cluster(KubernetesClient client, ClusterCache cache, OperatorSettings settings) {
@@ -24,13 +26,17 @@ class Cluster {
     this.cache = cache;
     this.settings = settings;
     var version = client.getKubernetesVersion().getGitVersion();
+    this.release =
+        KubernetesRelease.parse(version)
+            .orElseThrow(() -> new IllegalStateException("not a Kubernetes release: " + version));
     this.server =
         ClusterVersion.parse(version)
             .orElseThrow(() -> new IllegalStateException("not a Kubernetes version: " + version));
   }
 
   ClusterFacts facts() {
-    return new ClusterFacts(settings.namespace(), settings.image(), server, oldestKubelet(), false);
+    return new ClusterFacts(
+        settings.namespace(), settings.image(), server, oldestKubelet(), false, release);
   }
 
   private ClusterVersion oldestKubelet() {

@@ -125,6 +125,10 @@ class ManagedObjects {
   private static boolean specsDiffer(HasMetadata old, HasMetadata object) {
     var before = old.getMetadata();
     var after = object.getMetadata();
+    if (old instanceof Deployment was && object instanceof Deployment is) {
+      return !before.getGeneration().equals(after.getGeneration())
+          || SchedulerState.available(was) != SchedulerState.available(is);
+    }
     return before.getGeneration() == null
         ? !before.getResourceVersion().equals(after.getResourceVersion())
         : !before.getGeneration().equals(after.getGeneration());

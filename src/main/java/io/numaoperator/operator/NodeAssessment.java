@@ -7,6 +7,7 @@ import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.kubelet.ConfigComparison;
 import io.numaoperator.plan.kubelet.KubeletPlan;
 import io.numaoperator.plan.updater.TopologyUpdaterProviders;
@@ -15,6 +16,7 @@ import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.NodeFacts;
 import io.numaoperator.readiness.NodeEvidence.Plan;
+import io.numaoperator.readiness.NodeEvidence.Scheduler;
 import io.numaoperator.readiness.NodeEvidence.Topology;
 import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Attempt;
@@ -30,6 +32,7 @@ import java.util.Optional;
  * One node, put together from the objects: the input of the plan, the rollout and the readiness
  * chain.
  *
+ * @param scheduler whether a NUMA-aware scheduler knows the node
  * @param publish whether the agent is to publish the node's NodeResourceTopology
  * @param plan empty while the node's inventory or its running kubelet's settings are not known
  */
@@ -39,9 +42,15 @@ record NodeAssessment(
     Node node,
     Agent agent,
     Optional<KubeletPlan> plan,
-    boolean publish) {
+    boolean publish,
+    Scheduler scheduler) {
 
-  static NodeAssessment of(NumaPolicy policy, NumaNodeState state, Node node, ClusterCache cache) {
+  static NodeAssessment of(
+      NumaPolicy policy,
+      NumaNodeState state,
+      Node node,
+      ClusterCache cache,
+      SchedulerState scheduler) {
     return new NodeAssessment(
         policy,
         state,
@@ -54,12 +63,13 @@ record NodeAssessment(
         cache
             .shared()
             .map(s -> TopologyUpdaterProviders.of(s.topologyUpdater().provider).publishedByAgent())
-            .orElse(false));
+            .orElse(false),
+        scheduler(policy, node.getMetadata().getName(), scheduler));
   }
 
   /** A node that no policy has: nothing is wanted of it. */
   static NodeProgress withoutPolicy(NumaNodeState state, Node node) {
-    return progress(state, node, new Agent.Alive(), new Target.Unplanned());
+    return progress(state, node, new Agent.Alive(), new Target.Unplanned(), Optional.empty());
   }
 
   /** The spec as it should be, grant aside. */
@@ -80,7 +90,8 @@ record NodeAssessment(
   }
 
   NodeProgress progress() {
-    return progress(state, node, agent, plan.map(this::target).orElseGet(Target.Unplanned::new));
+    return progress(
+        state, node, agent, plan.map(this::target).orElseGet(Target.Unplanned::new), heldBack());
   }
 
   private Target target(KubeletPlan known) {
@@ -114,7 +125,8 @@ record NodeAssessment(
         plan.map(this::outlook).orElseGet(Plan.Awaited::new),
         progress(),
         observed(state),
-        topology());
+        topology(),
+        scheduler);
   }
 
   private Plan outlook(KubeletPlan known) {
@@ -145,6 +157,49 @@ record NodeAssessment(
             () ->
                 new Topology.NotJudged(
                     "the agent has not compared the NodeResourceTopology with the kubelet yet"));
+  }
+
+  private static Scheduler scheduler(NumaPolicy policy, String node, SchedulerState state) {
+    var provider = policy.getSpec().scheduler.provider;
+    if (provider == SchedulerPolicy.Provider.None) {
+      return new Scheduler.NotWanted();
+    }
+    return switch (state) {
+      case SchedulerState.None none ->
+          new Scheduler.NotJudged(
+              "whether scheduler provider " + provider + " has seen this node is not judged yet");
+      case SchedulerState.Down(var why) -> new Scheduler.Down(why);
+      case SchedulerState.Live(var nodes) ->
+          nodes.contains(node) ? new Scheduler.Aware() : new Scheduler.Unaware();
+    };
+  }
+
+  /**
+   * A kubelet that rejects what it cannot align makes pods loop in TopologyAffinityError unless a
+   * scheduler sees what it sees. So that comes first, or the policy accepts the loops (provider
+   * None). A node that rejects nothing now and will not is never held back.
+   */
+  private Optional<String> heldBack() {
+    var strict =
+        switch (policy.getSpec().kubelet.topologyManager.policy) {
+          case SingleNUMANode, Restricted -> true;
+          case BestEffort, None -> false;
+        };
+    if (!strict || scheduler instanceof Scheduler.NotWanted) {
+      return Optional.empty();
+    }
+    return switch (scheduler) {
+      case Scheduler.Aware aware -> Optional.empty();
+      case Scheduler.NotWanted notWanted -> Optional.empty();
+      case Scheduler.Unaware unaware ->
+          Optional.of("the scheduler has not read this node's NodeResourceTopology yet");
+      case Scheduler.Down(var why) -> Optional.of("the NUMA-aware scheduler comes first: " + why);
+      case Scheduler.NotJudged(var why) ->
+          Optional.of(
+              "a strict kubelet needs a scheduler that is seen to work (scheduler.provider None"
+                  + " accepts TopologyAffinityError loops): "
+                  + why);
+    };
   }
 
   private static NumaNodeStateStatus observed(NumaNodeState state) {
@@ -182,7 +237,8 @@ record NodeAssessment(
         .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
   }
 
-  private static NodeProgress progress(NumaNodeState state, Node node, Agent agent, Target target) {
+  private static NodeProgress progress(
+      NumaNodeState state, Node node, Agent agent, Target target, Optional<String> heldBack) {
     return new NodeProgress(
         node.getMetadata().getName(),
         Nodes.failureDomain(node),
@@ -194,6 +250,7 @@ record NodeAssessment(
         Nodes.bootId(node),
         Optional.ofNullable(state.getSpec().grant).map(g -> new Grant(g.attempt, g.hash, g.bootId)),
         attempt(observed(state)),
+        heldBack,
         holders(observed(state)));
   }
 

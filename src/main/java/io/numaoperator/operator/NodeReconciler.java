@@ -13,6 +13,7 @@ import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.readiness.Conditions;
 import io.numaoperator.readiness.NodeReadiness;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -20,11 +21,15 @@ import java.util.Optional;
 /** One node: plan what its kubelet should become, and judge what was seen of it. */
 @ControllerConfiguration(name = "node", generationAwareEventProcessing = false)
 class NodeReconciler implements Reconciler<NumaNodeState> {
+  private static final Duration SOON = Duration.ofSeconds(3);
+
   private final ClusterCache cache;
   private final Writer writer;
   private final NodeRelease release;
+  private final Parts parts;
 
-  NodeReconciler(ClusterCache cache, Writer writer, NodeRelease release) {
+  NodeReconciler(ClusterCache cache, Writer writer, NodeRelease release, Parts parts) {
+    this.parts = parts;
     this.cache = cache;
     this.writer = writer;
     this.release = release;
@@ -45,7 +50,16 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
               judge(policy, node.get());
             },
             () -> release.proceed(current(primary), node.get()));
-    return UpdateControl.noUpdate();
+    return isLookedAtAgain(node.get())
+        ? UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(SOON)
+        : UpdateControl.noUpdate();
+  }
+
+  /** The extender reads a node's topology by a watch of its own, which tells nobody. */
+  private boolean isLookedAtAgain(Node node) {
+    return parts.schedulerState() instanceof SchedulerState.Down
+        || (parts.schedulerState() instanceof SchedulerState.Live(var nodes)
+            && !nodes.contains(node.getMetadata().getName()));
   }
 
   private Optional<NumaPolicy> owner(NumaNodeState state, Node node) {
@@ -57,7 +71,8 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
 
   private void plan(NumaPolicy policy, Node node) {
     var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
-    var desired = NodeAssessment.of(policy, state, node, cache).desiredSpec();
+    var desired =
+        NodeAssessment.of(policy, state, node, cache, parts.schedulerState()).desiredSpec();
     if (!Json.same(desired.kubelet, state.getSpec().kubelet)
         || !Json.same(desired.topology, state.getSpec().topology)) {
       writer.plan(node, desired);
@@ -66,7 +81,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
 
   private void judge(NumaPolicy policy, Node node) {
     var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
-    var assessment = NodeAssessment.of(policy, state, node, cache);
+    var assessment = NodeAssessment.of(policy, state, node, cache, parts.schedulerState());
     var verdicts = NodeReadiness.judge(assessment.evidence());
     var old = NodeAssessment.conditions(state);
     var conditions =
@@ -109,6 +124,12 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
                     .statesOf(policy.getMetadata().getName())
                     .forEach(
                         s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
+    parts.onChange(
+        () ->
+            cache
+                .states()
+                .list()
+                .forEach(s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
     return List.of(cluster);
   }
 }

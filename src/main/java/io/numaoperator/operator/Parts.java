@@ -2,6 +2,7 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.DevicePluginPolicy;
 import io.numaoperator.api.NumaPolicy;
@@ -13,6 +14,7 @@ import io.numaoperator.plan.device.ConfigMapRef;
 import io.numaoperator.plan.device.DevicePluginProvider;
 import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
 import io.numaoperator.plan.device.DevicePluginProviders;
+import io.numaoperator.plan.scheduler.BuiltInScheduler;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
 import io.numaoperator.plan.scheduler.SchedulerProviders;
 import io.numaoperator.plan.updater.TopologyUpdaterProvider;
@@ -20,6 +22,8 @@ import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import io.numaoperator.readiness.Verdict;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -44,9 +48,11 @@ class Parts {
   private final ClusterCache cache;
   private final ManagedObjects objects;
   private final Cluster cluster;
+  private final BuiltInExtender extender;
 
   @Inject
-  Parts(ClusterCache cache, ManagedObjects objects, Cluster cluster) {
+  Parts(ClusterCache cache, ManagedObjects objects, Cluster cluster, BuiltInExtender extender) {
+    this.extender = extender;
     this.cache = cache;
     this.objects = objects;
     this.cluster = cluster;
@@ -79,18 +85,7 @@ class Parts {
                                       new TopologyUpdaterProvider.Input(
                                           facts, policies, shared.topologyUpdater())))));
               problems.putAll(
-                  one(
-                      SCHEDULER,
-                      Part.SCHEDULER,
-                      () ->
-                          List.of(
-                              SchedulerProviders.of(shared.scheduler().provider)
-                                  .plan(
-                                      new SchedulerProvider.Input(
-                                          facts,
-                                          policies,
-                                          shared.scheduler(),
-                                          cluster.topologyRevision())))));
+                  one(SCHEDULER, Part.SCHEDULER, () -> List.of(scheduler(shared, policies))));
               conflicts(policy, shared).forEach(problems::put);
             });
     return problems;
@@ -148,6 +143,35 @@ class Parts {
                         "spec.%s is the cluster's, and policy %s, which is older, wants it otherwise:"
                                 .formatted(c.field(), c.senior())
                             + " make them equal")));
+  }
+
+  /** The extender serves before the scheduler that asks it is made. */
+  private Provision scheduler(SharedSettings shared, List<NumaPolicy> policies) {
+    var plan =
+        SchedulerProviders.of(shared.scheduler().provider)
+            .plan(
+                new SchedulerProvider.Input(
+                    cluster.facts(), policies, shared.scheduler(), cluster.topologyRevision()));
+    if (!(plan instanceof Provision.Objects planned) || !BuiltInScheduler.isMadeBy(planned)) {
+      extender.stop();
+      return plan;
+    }
+    try {
+      extender.serve(shared.scheduler());
+      return plan;
+    } catch (IOException | GeneralSecurityException e) {
+      return new Provision.Refused(
+          "ExtenderFailed", "the extender cannot serve: " + e.getMessage());
+    }
+  }
+
+  /**
+   * Whether a scheduler that reads NodeResourceTopology objects is at work now, by what is seen.
+   */
+  SchedulerState schedulerState() {
+    var deployment =
+        objects.find(Deployment.class, cluster.facts().namespace(), BuiltInScheduler.DEPLOYMENT);
+    return SchedulerState.of(deployment, extender.status());
   }
 
   private List<Provision> devicePlugins(List<NumaPolicy> policies) {

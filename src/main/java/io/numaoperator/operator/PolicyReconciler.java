@@ -102,12 +102,15 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   }
 
   private List<NodeProgress> progress(NumaPolicy policy) {
+    var scheduler = parts.schedulerState();
     return cache.statesOf(policy.getMetadata().getName()).stream()
         .flatMap(
             state ->
                 cache.nodes().get(state.getMetadata().getName()).stream()
                     .filter(node -> Nodes.isSelected(policy, node))
-                    .map(node -> NodeAssessment.of(policy, state, node, cache).progress()))
+                    .map(
+                        node ->
+                            NodeAssessment.of(policy, state, node, cache, scheduler).progress()))
         .toList();
   }
 

@@ -10,10 +10,29 @@ package io.numaoperator.plan;
  *     server's where there are none
  * @param vgpuResourcesAllocatable whether HAMi's nvidia.com/gpumem and nvidia.com/gpucores are in
  *     the allocatable of its nodes (HAMi's mockDevicePlugin; off by default)
+ * @param release Kubernetes' own release that the API server is built from
  */
 public record ClusterFacts(
     String namespace,
     String operatorImage,
     ClusterVersion server,
     ClusterVersion oldestKubelet,
-    boolean vgpuResourcesAllocatable) {}
+    boolean vgpuResourcesAllocatable,
+    KubernetesRelease release) {
+
+  /** Where only the minor version is known: its first release. */
+  public ClusterFacts(
+      String namespace,
+      String operatorImage,
+      ClusterVersion server,
+      ClusterVersion oldestKubelet,
+      boolean vgpuResourcesAllocatable) {
+    this(
+        namespace,
+        operatorImage,
+        server,
+        oldestKubelet,
+        vgpuResourcesAllocatable,
+        KubernetesRelease.firstOf(server));
+  }
+}

@@ -16,6 +16,7 @@ import java.util.List;
  * @param progress where its change stands
  * @param observed what its agent saw; empty fields when nothing yet
  * @param topology what is published about it
+ * @param scheduler whether a NUMA-aware scheduler knows it
  */
 public record NodeEvidence(
     NumaPolicySpec policy,
@@ -25,7 +26,8 @@ public record NodeEvidence(
     Plan plan,
     NodeProgress progress,
     NumaNodeStateStatus observed,
-    Topology topology) {
+    Topology topology,
+    Scheduler scheduler) {
 
   /**
    * What the Node object says.
@@ -61,6 +63,24 @@ public record NodeEvidence(
         differences = List.copyOf(differences);
       }
     }
+  }
+
+  /** Whether a NUMA-aware scheduler knows a node. */
+  public sealed interface Scheduler {
+    /** The policy has none, and its owner accepts what that means. */
+    record NotWanted() implements Scheduler {}
+
+    /** One that this operator cannot judge. */
+    record NotJudged(String why) implements Scheduler {}
+
+    /** It does not place pods now. */
+    record Down(String why) implements Scheduler {}
+
+    /** It works, but has not read this node's topology. */
+    record Unaware() implements Scheduler {}
+
+    /** It works and has read this node's topology. */
+    record Aware() implements Scheduler {}
   }
 
   /** What is published about a node. */

@@ -7,9 +7,9 @@ import io.numaoperator.api.NumaNodeStateStatus.DeviceCount;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaNodeStateStatus.ZoneFacts;
 import io.numaoperator.api.NumaPolicySpec.Mode;
-import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.Plan;
+import io.numaoperator.readiness.NodeEvidence.Scheduler;
 import io.numaoperator.readiness.NodeEvidence.Topology;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import java.util.LinkedHashMap;
@@ -184,6 +184,11 @@ public final class NodeReadiness {
     if (e.paused()) {
       return Optional.of(Verdict.no("Paused", "the policy is paused; it differs in " + what));
     }
+    if (e.progress().heldBack().isPresent()) {
+      return Optional.of(
+          Verdict.no(
+              "WaitingForScheduler", e.progress().heldBack().get() + "; to change: " + what));
+    }
     return Optional.of(
         switch (e.progress().cordon()) {
           case Cordon.Ours ours when !e.progress().holders().isEmpty() ->
@@ -330,16 +335,18 @@ public final class NodeReadiness {
   }
 
   private static Verdict scheduler(NodeEvidence e) {
-    return switch (e.policy().scheduler.provider) {
-      case None ->
+    return switch (e.scheduler()) {
+      case Scheduler.NotWanted notWanted ->
           Verdict.unknown(
               "NoScheduler",
               "the policy has no NUMA-aware scheduler: its owner accepts that pods can be bound here"
                   + " and then be rejected with TopologyAffinityError");
-      case SchedulerPolicy.Provider provider ->
-          Verdict.unknown(
-              "NotJudged",
-              "whether scheduler provider " + provider + " has seen this node is not judged yet");
+      case Scheduler.NotJudged(var why) -> Verdict.unknown("NotJudged", why);
+      case Scheduler.Down(var why) -> Verdict.no("SchedulerDown", why);
+      case Scheduler.Unaware unaware ->
+          Verdict.no("NotSeen", "the scheduler has not read this node's NodeResourceTopology");
+      case Scheduler.Aware aware ->
+          Verdict.yes("Aware", "the scheduler places pods by this node's NodeResourceTopology");
     };
   }
 
@@ -353,8 +360,7 @@ public final class NodeReadiness {
         .filter(part -> !part.getValue().isTrue())
         .filter(
             part ->
-                !part.getKey().equals(SCHEDULER)
-                    || e.policy().scheduler.provider != SchedulerPolicy.Provider.None)
+                !part.getKey().equals(SCHEDULER) || !(e.scheduler() instanceof Scheduler.NotWanted))
         .map(Map.Entry::getValue)
         .findFirst()
         .orElseGet(

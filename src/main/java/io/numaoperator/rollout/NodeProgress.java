@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param bootId the boot that the node is in
  * @param grant the permission that is given now
  * @param attempt the last attempt that its agent tells of
+ * @param heldBack what must be there before this node may be changed; empty when nothing is missing
  * @param holders pods that hold devices or exclusive CPUs, as {@code namespace/name}
  */
 public record NodeProgress(
@@ -30,6 +31,7 @@ public record NodeProgress(
     String bootId,
     Optional<Grant> grant,
     Optional<Attempt> attempt,
+    Optional<String> heldBack,
     List<String> holders) {
 
   public NodeProgress {

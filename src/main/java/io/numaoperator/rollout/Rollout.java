@@ -107,6 +107,7 @@ public final class Rollout {
         && !node.unavailable()
         && node.agentAlive()
         && node.grant().isEmpty()
+        && node.heldBack().isEmpty()
         && node.attempt()
             .filter(a -> a.outcome() == Outcome.Refused || isSucceeded(a, node))
             .map(a -> !now.isBefore(a.since().plus(settings.retryDelay())))

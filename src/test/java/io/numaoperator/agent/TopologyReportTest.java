@@ -13,10 +13,12 @@ import io.numaoperator.api.NumaNodeStateStatus.Inventory;
 import io.numaoperator.api.NumaNodeStateStatus.ZoneFacts;
 import io.numaoperator.topology.AccountedPods;
 import io.numaoperator.topology.CpuSet;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -68,7 +70,8 @@ class TopologyReportTest {
   }
 
   private static TopologyReport report(Container... containers) {
-    return TopologyReport.of(machine(), settings(), allocatable(), List.of(containers));
+    return TopologyReport.of(
+        machine(), settings(), allocatable(), List.of(containers), ManagerState.UNKNOWN);
   }
 
   private static String available(JsonNode object, String zone, String resource) {
@@ -112,6 +115,28 @@ class TopologyReportTest {
     assertThat(json.toString()).contains("\"numaoperator.io/memory-group\",\"value\":\"0,8\"");
   }
 
+  /** PodResources leaves them out; the managers keep what they held until the pod ends. */
+  @Test
+  void whatInitContainersHoldIsNotFree() {
+    var state =
+        ManagerState.of(
+            Optional.of(
+                "{\"policyName\":\"static\",\"defaultCpuSet\":\"0,3-4,7\"}"
+                    .getBytes(StandardCharsets.UTF_8)),
+            Optional.of(
+                ("{\"machineState\":{\"0\":{\"memoryMap\":{\"memory\":{\"free\":" + GI + "}}}}}")
+                    .getBytes(StandardCharsets.UTF_8)));
+    var json =
+        TopologyReport.of(machine(), settings(), allocatable(), List.of(), state).toJson("n", "u");
+    assertThat(available(json, "node-0", "cpu")).isEqualTo("1");
+    assertThat(available(json, "node-8", "cpu")).isEqualTo("1");
+    assertThat(available(json, "node-0", "memory")).isEqualTo(String.valueOf(GI));
+    assertThat(available(json, "node-8", "memory")).isEqualTo(String.valueOf(12 * GI));
+    var torn = "{".getBytes(StandardCharsets.UTF_8);
+    assertThat(ManagerState.of(Optional.of(torn), Optional.of(torn)))
+        .isEqualTo(ManagerState.UNKNOWN);
+  }
+
   @Test
   void withoutManagersThereAreNoCpusAndNoMemory() {
     var none =
@@ -119,7 +144,8 @@ class TopologyReportTest {
             machine(),
             new KubeletFragment(),
             new Allocatable(List.of(), CpuSet.EMPTY, List.of()),
-            List.of());
+            List.of(),
+            ManagerState.UNKNOWN);
     var json = none.toJson("n", "u");
     assertThat(available(json, "node-0", "cpu")).isEqualTo("absent");
     assertThat(available(json, "node-0", "memory")).isEqualTo("absent");
@@ -152,7 +178,8 @@ class TopologyReportTest {
     }
     var devices = new ArrayList<>(allocatable().devices());
     var first =
-        TopologyReport.of(machine(), settings(), allocatable(), containers).toJson("n", "u");
+        TopologyReport.of(machine(), settings(), allocatable(), containers, ManagerState.UNKNOWN)
+            .toJson("n", "u");
     Collections.shuffle(containers, new java.util.Random(1));
     Collections.shuffle(devices, new java.util.Random(2));
     var again =
@@ -160,7 +187,8 @@ class TopologyReportTest {
                 machine(),
                 settings(),
                 new Allocatable(devices, allocatable().cpus(), allocatable().memory().reversed()),
-                containers)
+                containers,
+                ManagerState.UNKNOWN)
             .toJson("n", "u");
     assertThat(again).isEqualTo(first);
   }

@@ -16,6 +16,7 @@ import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.SchedulerPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -95,6 +96,7 @@ class SliceLabTest {
           Serialization.unmarshal(
               Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
       policy.getSpec().rollout.verification.window = "5s";
+      policy.getSpec().scheduler.provider = SchedulerPolicy.Provider.None; // see SchedulingLabTest
       return policy;
     } catch (IOException e) {
       throw new java.io.UncheckedIOException(e);

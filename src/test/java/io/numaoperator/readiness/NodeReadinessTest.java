@@ -16,7 +16,6 @@ import io.numaoperator.api.NumaNodeStateStatus.StateFiles;
 import io.numaoperator.api.NumaNodeStateStatus.Step;
 import io.numaoperator.api.NumaNodeStateStatus.ZoneFacts;
 import io.numaoperator.api.NumaPolicySpec;
-import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.NodeFacts;
 import io.numaoperator.readiness.NodeEvidence.Plan;
@@ -51,11 +50,12 @@ class NodeReadinessTest {
     Optional<Grant> grant = Optional.empty();
     Outcome outcome = Outcome.Succeeded;
     List<String> holders = List.of();
+    NodeEvidence.Scheduler scheduler = new NodeEvidence.Scheduler.NotWanted();
+    Optional<String> heldBack = Optional.empty();
     Topology topology = new Topology.Published(List.of());
 
     World() {
       policy.mode = NumaPolicySpec.Mode.Enforce;
-      policy.scheduler.provider = SchedulerPolicy.Provider.None;
       observed.inventory = new Inventory();
       observed.inventory.kubelet = new KubeletFacts();
       observed.inventory.kubelet.pid = 42L;
@@ -103,9 +103,11 @@ class NodeReadinessTest {
               "boot",
               grant,
               Optional.of(new NodeProgress.Attempt(1, "h", outcome, Instant.EPOCH)),
+              heldBack,
               holders),
           observed,
-          topology);
+          topology,
+          scheduler);
     }
 
     void differs() {
@@ -281,6 +283,27 @@ class NodeReadinessTest {
         broken(
             kubelet,
             Status.False,
+            "WaitingForScheduler",
+            "no scheduler is live",
+            w -> {
+              w.differs();
+              w.heldBack = Optional.of("no scheduler is live");
+            }),
+        broken(
+            NodeReadiness.SCHEDULER,
+            Status.False,
+            "SchedulerDown",
+            "no replica",
+            w -> w.scheduler = new NodeEvidence.Scheduler.Down("no replica")),
+        broken(
+            NodeReadiness.SCHEDULER,
+            Status.False,
+            "NotSeen",
+            "has not read",
+            w -> w.scheduler = new NodeEvidence.Scheduler.Unaware()),
+        broken(
+            kubelet,
+            Status.False,
             "StateFilesDisagree",
             "CPU none",
             w -> w.observed.stateFiles.cpuPolicy = "none"),
@@ -358,7 +381,7 @@ class NodeReadinessTest {
   @Test
   void aSchedulerThatIsNotJudgedKeepsTheNodeFromBeingReady() {
     var world = new World();
-    world.policy.scheduler.provider = SchedulerPolicy.Provider.NodeResourceTopologyMatch;
+    world.scheduler = new NodeEvidence.Scheduler.NotJudged("of another kind");
     assertThat(NodeReadiness.judge(world.evidence()).get(NodeReadiness.ALIGNMENT).status())
         .isEqualTo(Status.Unknown);
   }

@@ -38,7 +38,25 @@ class RolloutTest {
               "boot",
               Optional.empty(),
               Optional.empty(),
+              Optional.empty(),
               List.of()));
+    }
+
+    Node heldBack() {
+      return new Node(
+          new NodeProgress(
+              p.name(),
+              p.failureDomain(),
+              p.target(),
+              p.nodeReady(),
+              p.cordon(),
+              p.skipped(),
+              p.agentAlive(),
+              p.bootId(),
+              p.grant(),
+              p.attempt(),
+              Optional.of("no scheduler"),
+              p.holders()));
     }
 
     Node target(Target target) {
@@ -90,6 +108,7 @@ class RolloutTest {
               p.bootId(),
               p.grant(),
               p.attempt(),
+              p.heldBack(),
               p.holders()));
     }
 
@@ -106,6 +125,7 @@ class RolloutTest {
               p.bootId(),
               p.grant(),
               p.attempt(),
+              p.heldBack(),
               p.holders()));
     }
 
@@ -122,6 +142,7 @@ class RolloutTest {
               p.bootId(),
               p.grant(),
               p.attempt(),
+              p.heldBack(),
               p.holders()));
     }
 
@@ -144,6 +165,7 @@ class RolloutTest {
               p.bootId(),
               grant,
               attempt,
+              p.heldBack(),
               holders));
     }
   }
@@ -190,6 +212,14 @@ class RolloutTest {
                 Node.named("c").cordon(new Cordon.Foreign()),
                 Node.named("d")))
         .containsExactly(new Action.Cordon("d", 1));
+  }
+
+  /** Strict kubelets before a scheduler that sees them would make pods loop. */
+  @Test
+  void aNodeThatIsHeldBackIsNotStartedButIsFinished() {
+    assertThat(next(budget(5), Node.named("a").heldBack())).isEmpty();
+    var running = Node.named("a").cordon(new Cordon.Ours(1)).heldBack();
+    assertThat(next(budget(5), running)).containsExactly(new Action.Grant("a", 1, "new", "boot"));
   }
 
   @Test

@@ -9,13 +9,13 @@ import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** The scheduler-plugins' kube-scheduler, beside the cluster's own and under its own name. */
 final class NodeResourceTopologyMatch implements SchedulerProvider {
   static final String NAME = "numa-scheduler";
   private static final String PROVIDER = "noderesourcetopologymatch";
-  private static final String KUBE_SYSTEM = "kube-system";
 
   @Override
   public Provision plan(Input input) {
@@ -45,43 +45,20 @@ final class NodeResourceTopologyMatch implements SchedulerProvider {
       Input input, SchedulerPolicy.NodeResourceTopologyMatch plugin, String image) {
     var ownership = Ownership.of(Part.SCHEDULER, PROVIDER, input.policies());
     var namespace = input.facts().namespace();
-    var access = new Access(ownership, namespace, NAME);
+    var access = new SchedulerAccess(new Access(ownership, namespace, NAME));
     var config = SchedulerConfig.yaml(input.facts(), input.setting(), plugin);
-    var workload = new SchedulerWorkload(ownership, namespace, input.setting().replicas);
-    var objects =
-        new ArrayList<HasMetadata>(
-            List.of(
-                access.serviceAccount(),
-                access.clusterRole(
-                    NAME,
-                    List.of(
-                        Access.rule(
-                            "topology.node.k8s.io",
-                            List.of("noderesourcetopologies"),
-                            "get",
-                            "list",
-                            "watch"))),
-                access.clusterRoleBinding(NAME, NAME),
-                // the API server's own roles follow the cluster's version
-                access.clusterRoleBinding(NAME + "-kube-scheduler", "system:kube-scheduler"),
-                access.clusterRoleBinding(NAME + "-volume-scheduler", "system:volume-scheduler"),
-                // system:kube-scheduler allows a Lease named kube-scheduler only
-                access.role(
-                    NAME,
-                    List.of(
-                        Access.rule("coordination.k8s.io", List.of("leases"), "create"),
-                        Access.rule("coordination.k8s.io", List.of("leases"), "get", "update")
-                            .edit()
-                            .withResourceNames(SchedulerConfig.LEASE)
-                            .build())),
-                access.roleBinding(namespace, NAME, NAME),
-                // to authenticate whoever asks its secure port
-                access.roleBinding(
-                    KUBE_SYSTEM,
-                    NAME + "-auth-reader",
-                    "extension-apiserver-authentication-reader"),
-                workload.configMap(config),
-                workload.deployment(image, config, input.topologyRevision())));
+    var workload =
+        new SchedulerWorkload(ownership, namespace, input.setting().replicas, Optional.empty());
+    var objects = new ArrayList<HasMetadata>();
+    objects.add(access.serviceAccount());
+    objects.addAll(access.topologyReader());
+    objects.addAll(access.kubeScheduler());
+    objects.add(workload.configMap(config));
+    objects.add(
+        workload.deployment(
+            image,
+            config,
+            Map.of(SchedulerWorkload.REVISION_ANNOTATION, input.topologyRevision())));
     workload.disruptionBudget().ifPresent(objects::add);
     return objects;
   }

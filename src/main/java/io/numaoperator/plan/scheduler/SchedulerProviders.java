@@ -17,7 +17,8 @@ public final class SchedulerProviders {
               of(SchedulerPolicy.Provider.BuiltIn));
       case NodeResourceTopologyMatch -> new NodeResourceTopologyMatch();
       case External, None -> _ -> Provision.Objects.none(provider.name().toLowerCase(Locale.ROOT));
-      case KAI, BuiltIn -> _ -> Provision.NotYet.of(Part.SCHEDULER, provider.name());
+      case BuiltIn -> new BuiltInScheduler();
+      case KAI -> _ -> Provision.NotYet.of(Part.SCHEDULER, provider.name());
     };
   }
 }

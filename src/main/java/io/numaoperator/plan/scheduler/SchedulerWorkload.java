@@ -11,18 +11,31 @@ import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.ProbeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetBuilder;
 import io.numaoperator.plan.ContentHash;
 import io.numaoperator.plan.Ownership;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The scheduler's ConfigMap, Deployment and PodDisruptionBudget. */
-record SchedulerWorkload(Ownership ownership, String namespace, int replicas) {
+/**
+ * The scheduler's ConfigMap, Deployment and PodDisruptionBudget.
+ *
+ * @param secret mounted on {@link #SECRET_DIRECTORY}
+ */
+record SchedulerWorkload(
+    Ownership ownership, String namespace, int replicas, Optional<String> secret) {
   static final String REVISION_ANNOTATION = "numaoperator.io/topology-revision";
   static final String CONFIG_KEY = "scheduler-config.yaml";
+  static final String SECRET_DIRECTORY = "/etc/numa-extender";
   private static final String NAME = NodeResourceTopologyMatch.NAME;
   private static final String CONFIG_DIRECTORY = "/etc/numa-scheduler";
   private static final int SECURE_PORT = 10259;
@@ -50,7 +63,12 @@ record SchedulerWorkload(Ownership ownership, String namespace, int replicas) {
         : Optional.empty();
   }
 
-  Deployment deployment(String image, String config, String topologyRevision) {
+  /**
+   * @param annotations of the pods: when they change, the scheduler is restarted
+   */
+  Deployment deployment(String image, String config, Map<String, String> annotations) {
+    var all = new HashMap<>(annotations);
+    all.put(ContentHash.ANNOTATION, ContentHash.of(config));
     return new DeploymentBuilder()
         .withMetadata(ownership.metadata(namespace, NAME))
         .withNewSpec()
@@ -59,14 +77,7 @@ record SchedulerWorkload(Ownership ownership, String namespace, int replicas) {
         .withMatchLabels(ownership.selector(NAME))
         .endSelector()
         .withNewTemplate()
-        .withMetadata(
-            ownership.podTemplate(
-                NAME,
-                Map.of(
-                    ContentHash.ANNOTATION,
-                    ContentHash.of(config),
-                    REVISION_ANNOTATION,
-                    topologyRevision)))
+        .withMetadata(ownership.podTemplate(NAME, all))
         .withSpec(podSpec(image))
         .endTemplate()
         .endSpec()
@@ -103,20 +114,48 @@ record SchedulerWorkload(Ownership ownership, String namespace, int replicas) {
         .endSeccompProfile()
         .endSecurityContext()
         .withContainers(container(image))
-        .addNewVolume()
-        .withName("config")
-        .withNewConfigMap()
-        .withName(NAME)
-        .endConfigMap()
-        .endVolume()
+        .withVolumes(volumes())
         .build();
   }
 
-  private static Container container(String image) {
+  private List<Volume> volumes() {
+    var volumes = new ArrayList<Volume>();
+    volumes.add(
+        new VolumeBuilder()
+            .withName("config")
+            .withNewConfigMap()
+            .withName(NAME)
+            .endConfigMap()
+            .build());
+    secret.ifPresent(
+        name ->
+            volumes.add(
+                new VolumeBuilder()
+                    .withName("secret")
+                    .withNewSecret()
+                    .withSecretName(name)
+                    .endSecret()
+                    .build()));
+    return volumes;
+  }
+
+  private List<VolumeMount> mounts() {
+    var mounts = new ArrayList<VolumeMount>();
+    mounts.add(mount("config", CONFIG_DIRECTORY));
+    secret.ifPresent(name -> mounts.add(mount("secret", SECRET_DIRECTORY)));
+    return mounts;
+  }
+
+  private static VolumeMount mount(String volume, String path) {
+    return new VolumeMountBuilder().withName(volume).withMountPath(path).withReadOnly(true).build();
+  }
+
+  private Container container(String image) {
     return new ContainerBuilder()
         .withName("kube-scheduler")
         .withImage(image)
-        .withCommand("/bin/kube-scheduler")
+        // by PATH: Kubernetes' image has it in /usr/local/bin, scheduler-plugins' in /bin
+        .withCommand("kube-scheduler")
         .withArgs("--config=" + CONFIG_DIRECTORY + "/" + CONFIG_KEY, "--secure-port=" + SECURE_PORT)
         .addNewPort()
         .withName("https")
@@ -135,11 +174,7 @@ record SchedulerWorkload(Ownership ownership, String namespace, int replicas) {
         .withDrop("ALL")
         .endCapabilities()
         .endSecurityContext()
-        .addNewVolumeMount()
-        .withName("config")
-        .withMountPath(CONFIG_DIRECTORY)
-        .withReadOnly(true)
-        .endVolumeMount()
+        .withVolumeMounts(mounts())
         .build();
   }
 

@@ -105,7 +105,7 @@ class SchedulerProvidersTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"KAI", "BuiltIn"})
+  @EnumSource(names = {"KAI"})
   void saysWhatItCannotDoYet(SchedulerPolicy.Provider provider) {
     assertThat(plan(provider, cluster(34), setting(1)))
         .isInstanceOfSatisfying(

@@ -1,0 +1,86 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.api.SchedulerPolicy.UnknownNodes;
+import io.numaoperator.plan.scheduler.BuiltInScheduler;
+import io.numaoperator.scheduler.ExtenderCertificates;
+import io.numaoperator.scheduler.KubernetesSecretStore;
+import io.numaoperator.scheduler.SchedulerExtender;
+import jakarta.annotation.PreDestroy;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.GeneralSecurityException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * The extender of the BuiltIn scheduler inside this process: it serves while the policies want that
+ * scheduler, with certificates that are made and renewed here.
+ */
+@ApplicationScoped
+class BuiltInExtender {
+  private static final Duration CERTIFICATE_CHECK = Duration.ofHours(12);
+
+  private final KubernetesClient client;
+  private final ExtenderCertificates certificates;
+  private final AtomicReference<SchedulerExtender.Settings> settings =
+      new AtomicReference<>(new SchedulerExtender.Settings(Set.of(), false));
+  private Optional<SchedulerExtender> running = Optional.empty();
+  private Instant nextCheck = Instant.MIN;
+
+  @Inject
+  BuiltInExtender(KubernetesClient client, OperatorSettings operator) {
+    this.client = client;
+    this.certificates =
+        new ExtenderCertificates(
+            new KubernetesSecretStore(client, operator.namespace()),
+            BuiltInScheduler.CLIENT_SECRET,
+            BuiltInScheduler.host(operator.namespace()),
+            Clock.systemUTC());
+  }
+
+  /**
+   * Serves with these settings; to be called often.
+   *
+   * @throws IOException if the port is taken
+   * @throws GeneralSecurityException if there can be no certificates
+   */
+  synchronized void serve(SchedulerPolicy policy) throws IOException, GeneralSecurityException {
+    settings.set(
+        new SchedulerExtender.Settings(
+            Set.of(policy.schedulerName), policy.unknownNodes == UnknownNodes.Allow));
+    if (!Instant.now().isBefore(nextCheck)) {
+      certificates.ensure();
+      nextCheck = Instant.now().plus(CERTIFICATE_CHECK);
+    }
+    if (running.isEmpty()) {
+      running =
+          Optional.of(
+              SchedulerExtender.start(
+                  client,
+                  settings::get,
+                  certificates::material,
+                  new InetSocketAddress(BuiltInScheduler.PORT),
+                  Clock.systemUTC()));
+    }
+  }
+
+  /** Nobody wants it any more. */
+  @PreDestroy
+  synchronized void stop() {
+    running.ifPresent(SchedulerExtender::close);
+    running = Optional.empty();
+  }
+
+  /** How it is; empty while it does not serve. */
+  synchronized Optional<SchedulerExtender.Status> status() {
+    return running.map(SchedulerExtender::status);
+  }
+}

@@ -1,0 +1,43 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.numaoperator.scheduler.SchedulerExtender;
+import java.util.Optional;
+import java.util.Set;
+
+/** How the scheduler that the operator runs is. */
+sealed interface SchedulerState {
+  /** The operator runs none. */
+  record None() implements SchedulerState {}
+
+  /** It cannot place a pod now. */
+  record Down(String why) implements SchedulerState {}
+
+  /**
+   * A replica is available (its probe asks for its leader election too) and the extender answers.
+   *
+   * @param nodes whose NodeResourceTopology the extender has read and can use
+   */
+  record Live(Set<String> nodes) implements SchedulerState {
+    public Live {
+      nodes = Set.copyOf(nodes);
+    }
+  }
+
+  static SchedulerState of(
+      Optional<Deployment> deployment, Optional<SchedulerExtender.Status> extender) {
+    if (extender.isEmpty()) {
+      return new None();
+    }
+    if (!extender.get().synced()) {
+      return new Down("the extender has not read pods and topologies yet");
+    }
+    return deployment.filter(d -> available(d) > 0).isPresent()
+        ? new Live(extender.get().nodes())
+        : new Down("no replica of the scheduler is available");
+  }
+
+  static int available(Deployment deployment) {
+    return Optional.ofNullable(deployment.getStatus()).map(s -> s.getAvailableReplicas()).orElse(0);
+  }
+}
