@@ -12,12 +12,14 @@ import io.numaoperator.kubelet.ConfigComparison;
 import io.numaoperator.plan.kubelet.KubeletPlan;
 import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import io.numaoperator.preflight.NodePlan;
+import io.numaoperator.readiness.Conditions;
 import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.NodeFacts;
 import io.numaoperator.readiness.NodeEvidence.Plan;
 import io.numaoperator.readiness.NodeEvidence.Scheduler;
 import io.numaoperator.readiness.NodeEvidence.Topology;
+import io.numaoperator.readiness.NodeReadiness;
 import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Attempt;
 import io.numaoperator.rollout.NodeProgress.Grant;
@@ -134,6 +136,15 @@ record NodeAssessment(
       case KubeletPlan.Refused refused -> new Plan.Refused(refused.reason(), refused.message());
       case KubeletPlan.Planned planned -> new Plan.Ready(planned.hash(), differences(planned));
     };
+  }
+
+  /** The conditions as they should be now. */
+  List<Condition> conditions(Instant now) {
+    return Conditions.update(
+        conditions(state),
+        NodeReadiness.judge(evidence()),
+        state.getMetadata().getGeneration(),
+        now);
   }
 
   static List<Condition> conditions(NumaNodeState state) {

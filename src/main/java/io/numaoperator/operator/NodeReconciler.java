@@ -9,6 +9,7 @@ import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
+import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.readiness.Conditions;
@@ -82,14 +83,14 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   private void judge(NumaPolicy policy, Node node) {
     var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
     var assessment = NodeAssessment.of(policy, state, node, cache, parts.schedulerState());
-    var verdicts = NodeReadiness.judge(assessment.evidence());
-    var old = NodeAssessment.conditions(state);
-    var conditions =
-        Conditions.update(old, verdicts, state.getMetadata().getGeneration(), Instant.now());
-    if (!Conditions.same(old, conditions)) {
+    var conditions = assessment.conditions(Instant.now());
+    if (!Conditions.same(NodeAssessment.conditions(state), conditions)) {
       writer.conditions(state, conditions);
     }
-    var aligned = verdicts.get(NodeReadiness.ALIGNMENT).isTrue();
+    var aligned =
+        conditions.stream()
+            .anyMatch(
+                c -> c.type.equals(NodeReadiness.ALIGNMENT) && c.status == Condition.Status.True);
     if (aligned != Nodes.isLabelledAligned(node)) {
       writer.label(node, aligned);
     }

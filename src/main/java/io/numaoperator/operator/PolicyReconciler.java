@@ -51,11 +51,12 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     cache.policies().wrote(policy);
     var problems = parts.apply(policy);
     var claim = claim(policy);
-    var nodes = progress(policy);
+    var assessments = assess(policy);
+    var nodes = assessments.stream().map(NodeAssessment::progress).toList();
     executor.execute(
         policy.getMetadata().getName(), Rollout.next(nodes, limits(policy, nodes), Instant.now()));
-    new PolicySummary(policy, cache.statesOf(policy.getMetadata().getName()))
-        .status(nodes, claim.conflicts(), problems)
+    new PolicySummary(policy, assessments)
+        .status(claim.conflicts(), problems)
         .ifPresent(status -> writer.status(policy, status));
     return mayBeDueLater(nodes)
         ? UpdateControl.<NumaPolicy>noUpdate().rescheduleAfter(settings.retryDelay())
@@ -101,16 +102,14 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
                     .findFirst());
   }
 
-  private List<NodeProgress> progress(NumaPolicy policy) {
+  private List<NodeAssessment> assess(NumaPolicy policy) {
     var scheduler = parts.schedulerState();
     return cache.statesOf(policy.getMetadata().getName()).stream()
         .flatMap(
             state ->
                 cache.nodes().get(state.getMetadata().getName()).stream()
                     .filter(node -> Nodes.isSelected(policy, node))
-                    .map(
-                        node ->
-                            NodeAssessment.of(policy, state, node, cache, scheduler).progress()))
+                    .map(node -> NodeAssessment.of(policy, state, node, cache, scheduler)))
         .toList();
   }
 

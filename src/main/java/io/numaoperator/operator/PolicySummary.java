@@ -1,7 +1,6 @@
 package io.numaoperator.operator;
 
 import io.numaoperator.api.Condition;
-import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
 import io.numaoperator.readiness.Conditions;
@@ -9,21 +8,20 @@ import io.numaoperator.readiness.PolicyReadiness;
 import io.numaoperator.readiness.PolicyReadiness.NodeVerdict;
 import io.numaoperator.readiness.PolicyReadiness.PolicyEvidence;
 import io.numaoperator.readiness.Verdict;
-import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
-/** The status of a policy, from its nodes. */
-record PolicySummary(NumaPolicy policy, List<NumaNodeState> states) {
+/**
+ * The status of a policy, from its nodes. They are judged here and now: the conditions in their
+ * objects may still be of the policy's former spec, and would say Ready when it is not.
+ */
+record PolicySummary(NumaPolicy policy, List<NodeAssessment> assessments) {
   /** The new status, if it says anything else than the old one. */
-  Optional<NumaPolicyStatus> status(
-      List<NodeProgress> nodes, List<String> conflicts, Map<String, Verdict> problems) {
-    var evidence = new PolicyEvidence(verdicts(nodes), conflicts, problems, isStopped(nodes));
+  Optional<NumaPolicyStatus> status(List<String> conflicts, Map<String, Verdict> problems) {
+    var evidence = new PolicyEvidence(verdicts(), conflicts, problems, isStopped());
     var status = new NumaPolicyStatus();
     status.observedGeneration = policy.getMetadata().getGeneration();
     status.conditions =
@@ -38,23 +36,23 @@ record PolicySummary(NumaPolicy policy, List<NumaNodeState> states) {
     return Json.same(status, policy.getStatus()) ? Optional.empty() : Optional.of(status);
   }
 
-  private List<NodeVerdict> verdicts(List<NodeProgress> nodes) {
-    var byName =
-        states.stream()
-            .collect(Collectors.toMap(s -> s.getMetadata().getName(), Function.identity()));
-    return nodes.stream()
+  private List<NodeVerdict> verdicts() {
+    return assessments.stream()
         .map(
-            node ->
-                new NodeVerdict(
-                    node.name(),
-                    NodeAssessment.conditions(byName.get(node.name())),
-                    node.underChange() || node.cordon() instanceof Cordon.Ours,
-                    node.failed()))
+            assessment -> {
+              var node = assessment.progress();
+              return new NodeVerdict(
+                  node.name(),
+                  assessment.conditions(Instant.now()),
+                  node.underChange() || node.cordon() instanceof Cordon.Ours,
+                  node.failed());
+            })
         .toList();
   }
 
-  private boolean isStopped(List<NodeProgress> nodes) {
-    return policy.getSpec().rollout.pauseOnFailure && nodes.stream().anyMatch(NodeProgress::failed);
+  private boolean isStopped() {
+    return policy.getSpec().rollout.pauseOnFailure
+        && assessments.stream().anyMatch(a -> a.progress().failed());
   }
 
   private List<Condition> oldConditions() {

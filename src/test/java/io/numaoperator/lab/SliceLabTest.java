@@ -103,15 +103,21 @@ class SliceLabTest {
     }
   }
 
+  /** Tried again when the operator wrote the status meanwhile. */
   private static void edit(Consumer<NumaPolicy> change) {
-    client
-        .resources(NumaPolicy.class)
-        .withName(POLICY)
-        .edit(
-            policy -> {
-              change.accept(policy);
-              return policy;
-            });
+    await()
+        .ignoreExceptionsMatching(e -> e.getMessage().contains("has been modified"))
+        .until(
+            () ->
+                client
+                        .resources(NumaPolicy.class)
+                        .withName(POLICY)
+                        .edit(
+                            policy -> {
+                              change.accept(policy);
+                              return policy;
+                            })
+                    != null);
   }
 
   private static Optional<NumaNodeState> state(String node) {
@@ -309,8 +315,8 @@ class SliceLabTest {
         "/api/v1/namespaces/numa-operator-system/pods/http:" + operatorPod() + ":8080/proxy/q/";
     assertThat(lab.kubectl("get", "--raw", proxy + "health/ready")).contains("\"UP\"");
     assertThat(lab.kubectl("get", "--raw", proxy + "metrics"))
-        .contains("operator_sdk")
-        .containsPattern("reconciliations_.*(policy|NumaPolicy)");
+        .contains("reconciliations_queue{controller_name=\"policy\"}")
+        .containsPattern("reconciliations_[a-z_]*total\\{[^}]*controller_name=\"node\"");
   }
 
   private static String operatorPod() {
@@ -404,6 +410,7 @@ class SliceLabTest {
     lab.exec("gpu-2", "sh", "-c", "rm /var/lib/kubelet/*_manager_state");
     lab.numalab("kubelet", "restart", "gpu-2");
     awaitNode("gpu-2", "KubeletConfigured", c -> !isTrue(c));
+    await().atMost(LONG).until(() -> dropIn("gpu-2").contains("single-numa-node"));
     awaitAllConfigured();
     assertThat(dropIn("gpu-2")).contains("single-numa-node");
     assertThat(state("gpu-2").orElseThrow().getStatus().attempt.number).isGreaterThan(2);
