@@ -193,7 +193,7 @@ say ""
 say "With the policy's scheduler (schedulerName: numa-scheduler) the same Deployment waits, and says why:"
 deployment seeing numa-scheduler
 for _ in $(seq 60); do
-  why=$(kubectl get events --field-selector reason=FailedScheduling -o jsonpath='{range .items[*]}{.involvedObject.name}{" "}{.message}{"\n"}{end}' | grep ^seeing | grep -o "zone 0 has[^;.]*" | tail -1 || true)
+  why=$(kubectl get events --field-selector reason=FailedScheduling -o jsonpath='{range .items[*]}{.involvedObject.name}{" "}{.message}{"\n"}{end}' | grep ^seeing | grep -oE "zone 0 has [^;]*zone 1 has [0-9]+" | tail -1 || true)
   [ -n "$why" ] && break
   sleep 0.5
 done
