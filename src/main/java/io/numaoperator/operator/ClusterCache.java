@@ -13,7 +13,11 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.BinaryOperator;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** What both reconcilers read. One watch a kind, shared. */
 @ApplicationScoped
@@ -21,6 +25,9 @@ public class ClusterCache {
   private static final Comparator<NumaPolicy> OLDEST_FIRST =
       Comparator.comparing((NumaPolicy p) -> p.getMetadata().getCreationTimestamp())
           .thenComparing(p -> p.getMetadata().getName());
+
+  private static final Comparator<Pod> NEWEST =
+      Comparator.comparing(p -> p.getMetadata().getCreationTimestamp());
 
   private final Store<NumaPolicy> policies;
   private final Store<NumaNodeState> states;
@@ -90,11 +97,14 @@ public class ClusterCache {
         .toList();
   }
 
-  Optional<Pod> agentPodOn(String node) {
+  /** The newest agent pod of each node. */
+  Map<String, Pod> agentPodsByNode() {
     return agentPods
         .list()
-        .filter(p -> p.getSpec() != null && node.equals(p.getSpec().getNodeName()))
+        .filter(p -> p.getSpec() != null && p.getSpec().getNodeName() != null)
         .filter(p -> p.getMetadata().getDeletionTimestamp() == null)
-        .max(Comparator.comparing(p -> p.getMetadata().getCreationTimestamp()));
+        .collect(
+            Collectors.toMap(
+                p -> p.getSpec().getNodeName(), Function.identity(), BinaryOperator.maxBy(NEWEST)));
   }
 }

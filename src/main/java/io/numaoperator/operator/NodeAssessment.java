@@ -10,7 +10,6 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.kubelet.ConfigComparison;
 import io.numaoperator.plan.kubelet.KubeletPlan;
-import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import io.numaoperator.preflight.NodePlan;
 import io.numaoperator.readiness.Conditions;
 import io.numaoperator.readiness.NodeEvidence;
@@ -47,26 +46,19 @@ record NodeAssessment(
     boolean publish,
     Scheduler scheduler) {
 
-  static NodeAssessment of(
-      NumaPolicy policy,
-      NumaNodeState state,
-      Node node,
-      ClusterCache cache,
-      SchedulerState scheduler) {
+  static NodeAssessment of(NumaPolicy policy, NumaNodeState state, Node node, ClusterView cluster) {
+    var name = node.getMetadata().getName();
     return new NodeAssessment(
         policy,
         state,
         node,
-        agent(state, node, cache.agentPodOn(node.getMetadata().getName())),
+        agent(state, node, Optional.ofNullable(cluster.agentPods().get(name))),
         isKnown(observed(state), node)
             ? Optional.of(
                 NodePlan.of(policy.getSpec().kubelet, observed(state), Nodes.bootId(node)))
             : Optional.empty(),
-        cache
-            .shared()
-            .map(s -> TopologyUpdaterProviders.of(s.topologyUpdater().provider).publishedByAgent())
-            .orElse(false),
-        scheduler(policy, node.getMetadata().getName(), scheduler));
+        cluster.agentPublishes(),
+        scheduler(policy, name, cluster.scheduler()));
   }
 
   /** A node that no policy has: nothing is wanted of it. */

@@ -47,8 +47,9 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     owner(primary, node.get())
         .ifPresentOrElse(
             policy -> {
-              plan(policy, node.get());
-              judge(policy, node.get());
+              var cluster = ClusterView.of(cache, parts.schedulerState());
+              plan(policy, node.get(), cluster);
+              judge(policy, node.get(), cluster);
             },
             () -> release.proceed(current(primary), node.get()));
     return isLookedAtAgain(node.get())
@@ -70,19 +71,18 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
         .findFirst();
   }
 
-  private void plan(NumaPolicy policy, Node node) {
+  private void plan(NumaPolicy policy, Node node, ClusterView cluster) {
     var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
-    var desired =
-        NodeAssessment.of(policy, state, node, cache, parts.schedulerState()).desiredSpec();
+    var desired = NodeAssessment.of(policy, state, node, cluster).desiredSpec();
     if (!Json.same(desired.kubelet, state.getSpec().kubelet)
         || !Json.same(desired.topology, state.getSpec().topology)) {
       writer.plan(node, desired);
     }
   }
 
-  private void judge(NumaPolicy policy, Node node) {
+  private void judge(NumaPolicy policy, Node node, ClusterView cluster) {
     var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
-    var assessment = NodeAssessment.of(policy, state, node, cache, parts.schedulerState());
+    var assessment = NodeAssessment.of(policy, state, node, cluster);
     var conditions = assessment.conditions(Instant.now());
     if (!Conditions.same(NodeAssessment.conditions(state), conditions)) {
       writer.conditions(state, conditions);

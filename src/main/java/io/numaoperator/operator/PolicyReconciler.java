@@ -103,13 +103,13 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   }
 
   private List<NodeAssessment> assess(NumaPolicy policy) {
-    var scheduler = parts.schedulerState();
+    var cluster = ClusterView.of(cache, parts.schedulerState());
     return cache.statesOf(policy.getMetadata().getName()).stream()
         .flatMap(
             state ->
                 cache.nodes().get(state.getMetadata().getName()).stream()
                     .filter(node -> Nodes.isSelected(policy, node))
-                    .map(node -> NodeAssessment.of(policy, state, node, cache, scheduler)))
+                    .map(node -> NodeAssessment.of(policy, state, node, cluster)))
         .toList();
   }
 
