@@ -92,15 +92,22 @@ class OperatorQuarkusLabTest {
         .atMost(Duration.ofSeconds(30))
         .until(() -> client.resources(ClusterRole.class).withName("numa-agent").get() != null);
 
-    client
-        .resources(ClusterRole.class)
-        .withName("numa-agent")
-        .edit(
-            role -> {
-              role.getMetadata().getAnnotations().put("team", "storage");
-              role.getRules().removeFirst();
-              return role;
-            });
+    // tried again when the operator wrote it meanwhile
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .ignoreExceptionsMatching(e -> e.getMessage().contains("has been modified"))
+        .until(
+            () ->
+                client
+                        .resources(ClusterRole.class)
+                        .withName("numa-agent")
+                        .edit(
+                            role -> {
+                              role.getMetadata().getAnnotations().put("team", "storage");
+                              role.getRules().removeFirst();
+                              return role;
+                            })
+                    != null);
     await()
         .atMost(Duration.ofSeconds(30))
         .untilAsserted(
