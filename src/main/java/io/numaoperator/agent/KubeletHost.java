@@ -1,6 +1,7 @@
 package io.numaoperator.agent;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 
 /** The node's files, by their absolute paths on the node. */
@@ -21,6 +22,9 @@ interface KubeletHost {
   void delete(String path) throws IOException;
 
   boolean isDirectory(String path);
+
+  /** The names in a directory, sorted; none when there is no such directory. */
+  List<String> list(String directory) throws IOException;
 
   /** The file's size in bytes, 0 when there is no such file. */
   long size(String path);

@@ -7,10 +7,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Optional;
 
 /** The node's files as they are mounted below a root directory. */
@@ -101,6 +103,15 @@ final class LocalHost implements KubeletHost {
   @Override
   public boolean isDirectory(String path) {
     return Files.isDirectory(local(path));
+  }
+
+  @Override
+  public List<String> list(String directory) throws IOException {
+    try (var children = Files.list(local(directory))) {
+      return children.map(child -> child.getFileName().toString()).sorted().toList();
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return List.of();
+    }
   }
 
   @Override

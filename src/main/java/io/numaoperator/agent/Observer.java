@@ -230,15 +230,19 @@ final class Observer {
                   status.effective.settings,
                   allocatable,
                   containers,
-                  managers()));
+                  managers(containers)));
     }
   }
 
-  private ManagerState managers() throws IOException {
+  private ManagerState managers(List<PodResources.Container> containers) throws IOException {
+    var host = node.host();
     var root = status.inventory.kubelet.rootDirectory + "/";
     return ManagerState.of(
-        node.host().read(root + StateFile.Kind.CPU.fileName()),
-        node.host().read(root + StateFile.Kind.MEMORY.fileName()));
+        host.read(root + StateFile.Kind.CPU.fileName()),
+        host.read(root + StateFile.Kind.MEMORY.fileName()),
+        host.read(root + ManagerState.DEVICE_CHECKPOINT),
+        LivingPods.of(
+            containers, host.list(LivingPods.LOGS), host.list(root + LivingPods.DIRECTORIES)));
   }
 
   /** What the last look says about free resources; empty when it could not see all of it. */

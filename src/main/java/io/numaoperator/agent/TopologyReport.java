@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What a node's NodeResourceTopology should say, from what the kubelet says: pure. Zone names are
@@ -61,7 +62,7 @@ record TopologyReport(
     for (var zone : inventory.zones) {
       var resources = new TreeMap<String, Amounts>();
       cpus(zone, allocatable, containers, state, resources);
-      devices(zone, allocatable.devices(), containers, resources);
+      devices(zone, allocatable.devices(), containers, state, resources);
       zones.put(zone.id, resources);
     }
     memory(inventory, allocatable.memory(), containers, zones);
@@ -102,11 +103,14 @@ record TopologyReport(
       ZoneFacts zone,
       List<Device> all,
       List<Container> containers,
+      ManagerState state,
       Map<String, Amounts> resources) {
     var taken =
-        containers.stream()
-            .flatMap(c -> c.devices().stream())
-            .map(d -> d.resource() + "/" + d.id())
+        Stream.concat(
+                containers.stream()
+                    .flatMap(c -> c.devices().stream())
+                    .map(d -> d.resource() + "/" + d.id()),
+                state.heldDevices().stream())
             .collect(Collectors.toSet());
     for (var device : all) {
       if (device.zones().contains(zone.id)) {

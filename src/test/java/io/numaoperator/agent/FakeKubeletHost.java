@@ -263,6 +263,15 @@ final class FakeKubeletHost
   }
 
   @Override
+  public List<String> list(String directory) {
+    return files.keySet().stream()
+        .filter(path -> path.startsWith(directory + "/"))
+        .map(path -> path.substring(directory.length() + 1).split("/", 2)[0])
+        .distinct()
+        .toList();
+  }
+
+  @Override
   public long size(String path) {
     return files.getOrDefault(path, new byte[0]).length;
   }

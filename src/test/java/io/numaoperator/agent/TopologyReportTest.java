@@ -13,7 +13,6 @@ import io.numaoperator.api.NumaNodeStateStatus.Inventory;
 import io.numaoperator.api.NumaNodeStateStatus.ZoneFacts;
 import io.numaoperator.topology.AccountedPods;
 import io.numaoperator.topology.CpuSet;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -119,22 +118,18 @@ class TopologyReportTest {
   @Test
   void whatInitContainersHoldIsNotFree() {
     var state =
-        ManagerState.of(
-            Optional.of(
-                "{\"policyName\":\"static\",\"defaultCpuSet\":\"0,3-4,7\"}"
-                    .getBytes(StandardCharsets.UTF_8)),
-            Optional.of(
-                ("{\"machineState\":{\"0\":{\"memoryMap\":{\"memory\":{\"free\":" + GI + "}}}}}")
-                    .getBytes(StandardCharsets.UTF_8)));
+        new ManagerState(
+            Optional.of(CpuSet.parse("0,3-4,7")),
+            Map.of(0, Map.of("memory", GI)),
+            Set.of(GPU + "/a"));
     var json =
         TopologyReport.of(machine(), settings(), allocatable(), List.of(), state).toJson("n", "u");
     assertThat(available(json, "node-0", "cpu")).isEqualTo("1");
     assertThat(available(json, "node-8", "cpu")).isEqualTo("1");
     assertThat(available(json, "node-0", "memory")).isEqualTo(String.valueOf(GI));
     assertThat(available(json, "node-8", "memory")).isEqualTo(String.valueOf(12 * GI));
-    var torn = "{".getBytes(StandardCharsets.UTF_8);
-    assertThat(ManagerState.of(Optional.of(torn), Optional.of(torn)))
-        .isEqualTo(ManagerState.UNKNOWN);
+    assertThat(available(json, "node-0", GPU)).isEqualTo("1");
+    assertThat(available(json, "node-8", GPU)).isEqualTo("1");
   }
 
   @Test
