@@ -22,7 +22,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The extender of the BuiltIn scheduler inside this process: it serves while the policies want that
- * scheduler, with certificates that are made and renewed here.
+ * scheduler, with certificates that are made and renewed here. Every replica does, whether it leads
+ * or not: kube-scheduler asks the one that the Service gives it.
  */
 @ApplicationScoped
 class BuiltInExtender {

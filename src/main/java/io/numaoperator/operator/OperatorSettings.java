@@ -3,6 +3,7 @@ package io.numaoperator.operator;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
+import java.util.Optional;
 
 /** What the operator's Deployment sets; the names of the environment are in config/manager. */
 @ConfigMapping(prefix = "numa-operator")
@@ -14,6 +15,13 @@ public interface OperatorSettings {
   /** The image of operator and agent. */
   @WithDefault("ghcr.io/numaoperator/numa-operator:0.1.0")
   String image();
+
+  /** The name of this replica's pod; empty outside of one. */
+  Optional<String> podName();
+
+  /** How long a leader that was lost without a word keeps its successor waiting. */
+  @WithDefault("15s")
+  Duration leaseDuration();
 
   /** How long to wait before a node whose agent refused a grant is tried again. */
   @WithDefault("30s")

@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jboss.logging.Logger;
 
 /**
  * Applies what the providers of the four parts want. All of it is planned from all policies
@@ -40,6 +41,7 @@ import java.util.stream.Collectors;
  */
 @ApplicationScoped
 class Parts {
+  private static final Logger LOG = Logger.getLogger(Parts.class);
   private static final String DEVICES = "DevicesReporting";
   private static final String TOPOLOGY = "TopologyPublished";
   private static final String SCHEDULER = "SchedulerReady";
@@ -143,6 +145,20 @@ class Parts {
                         "spec.%s is the cluster's, and policy %s, which is older, wants it otherwise:"
                                 .formatted(c.field(), c.senior())
                             + " make them equal")));
+  }
+
+  /** To be called on every replica, whether it leads or not. */
+  void serveExtender() {
+    var policies = cache.livePolicies();
+    SharedSettings.of(policies)
+        .map(shared -> scheduler(shared, policies))
+        .ifPresentOrElse(
+            plan -> {
+              if (plan instanceof Provision.Refused refused) {
+                LOG.warnf("scheduler: %s: %s", refused.reason(), refused.message());
+              }
+            },
+            extender::stop);
   }
 
   /** The extender serves before the scheduler that asks it is made. */
