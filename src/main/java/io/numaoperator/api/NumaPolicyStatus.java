@@ -23,6 +23,13 @@ public class NumaPolicyStatus {
   @JsonPropertyDescription("How many nodes are in which state.")
   public NodeCounts nodes;
 
+  @JsonPropertyDescription(
+      "How many pods with devices run on the policy's nodes though another scheduler than the"
+          + " policy's bound them. A scheduler that does not see NUMA nodes can bind a pod where the"
+          + " kubelet rejects it (TopologyAffinityError): set spec.schedulerName of such pods. Counted"
+          + " with scheduler.provider BuiltIn; absent when there is none.")
+  public Integer foreignPods;
+
   @Size(max = 20)
   @JsonPropertyDescription("Nodes that are not ready, the worst first; at most 20.")
   public List<NotReadyNode> notReady = new ArrayList<>();

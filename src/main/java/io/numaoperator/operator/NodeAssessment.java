@@ -83,6 +83,11 @@ record NodeAssessment(
     return spec;
   }
 
+  /** Pods with devices on it that a scheduler which does not see its zones has bound. */
+  int foreignPods() {
+    return scheduler instanceof Scheduler.Aware(var foreign) ? foreign : 0;
+  }
+
   NodeProgress progress() {
     return progress(
         state, node, agent, plan.map(this::target).orElseGet(Target.Unplanned::new), heldBack());
@@ -172,8 +177,10 @@ record NodeAssessment(
           new Scheduler.NotJudged(
               "whether scheduler provider " + provider + " has seen this node is not judged yet");
       case SchedulerState.Down(var why) -> new Scheduler.Down(why);
-      case SchedulerState.Live(var nodes) ->
-          nodes.contains(node) ? new Scheduler.Aware() : new Scheduler.Unaware();
+      case SchedulerState.Live(var nodes, var foreign) ->
+          nodes.contains(node)
+              ? new Scheduler.Aware(foreign.getOrDefault(node, 0))
+              : new Scheduler.Unaware();
     };
   }
 

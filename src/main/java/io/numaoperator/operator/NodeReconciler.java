@@ -60,7 +60,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   /** The extender reads a node's topology by a watch of its own, which tells nobody. */
   private boolean isLookedAtAgain(Node node) {
     return parts.schedulerState() instanceof SchedulerState.Down
-        || (parts.schedulerState() instanceof SchedulerState.Live(var nodes)
+        || (parts.schedulerState() instanceof SchedulerState.Live(var nodes, _)
             && !nodes.contains(node.getMetadata().getName()));
   }
 

@@ -31,6 +31,8 @@ record PolicySummary(NumaPolicy policy, List<NodeAssessment> assessments) {
             policy.getMetadata().getGeneration(),
             Instant.now());
     status.nodes = PolicyReadiness.count(evidence);
+    int foreign = assessments.stream().mapToInt(NodeAssessment::foreignPods).sum();
+    status.foreignPods = foreign == 0 ? null : foreign;
     status.notReady = PolicyReadiness.notReady(evidence);
     status.notReadyLeftOut = status.nodes.matched - status.nodes.ready - status.notReady.size();
     return Json.same(status, policy.getStatus()) ? Optional.empty() : Optional.of(status);

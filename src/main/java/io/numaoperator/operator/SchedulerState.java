@@ -2,6 +2,7 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.numaoperator.scheduler.SchedulerExtender;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -17,10 +18,12 @@ sealed interface SchedulerState {
    * A replica is available (its probe asks for its leader election too) and the extender answers.
    *
    * @param nodes whose NodeResourceTopology the extender has read and can use
+   * @param foreignPods node → how many pods with devices there were bound by another scheduler
    */
-  record Live(Set<String> nodes) implements SchedulerState {
+  record Live(Set<String> nodes, Map<String, Integer> foreignPods) implements SchedulerState {
     public Live {
       nodes = Set.copyOf(nodes);
+      foreignPods = Map.copyOf(foreignPods);
     }
   }
 
@@ -33,7 +36,7 @@ sealed interface SchedulerState {
       return new Down("the extender has not read pods and topologies yet");
     }
     return deployment.filter(d -> available(d) > 0).isPresent()
-        ? new Live(extender.get().nodes())
+        ? new Live(extender.get().nodes(), extender.get().foreignPods())
         : new Down("no replica of the scheduler is available");
   }
 

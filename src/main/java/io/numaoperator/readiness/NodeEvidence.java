@@ -79,8 +79,12 @@ public record NodeEvidence(
     /** It works, but has not read this node's topology. */
     record Unaware() implements Scheduler {}
 
-    /** It works and has read this node's topology. */
-    record Aware() implements Scheduler {}
+    /**
+     * It works and has read this node's topology.
+     *
+     * @param foreignPods how many pods with devices on the node were bound by another scheduler
+     */
+    record Aware(int foreignPods) implements Scheduler {}
   }
 
   /** What is published about a node. */

@@ -345,9 +345,20 @@ public final class NodeReadiness {
       case Scheduler.Down(var why) -> Verdict.no("SchedulerDown", why);
       case Scheduler.Unaware unaware ->
           Verdict.no("NotSeen", "the scheduler has not read this node's NodeResourceTopology");
-      case Scheduler.Aware aware ->
-          Verdict.yes("Aware", "the scheduler places pods by this node's NodeResourceTopology");
+      case Scheduler.Aware(var foreign) ->
+          Verdict.yes(
+              "Aware",
+              "the scheduler places pods by this node's NodeResourceTopology" + told(foreign));
     };
+  }
+
+  private static String told(int foreignPods) {
+    return foreignPods == 0
+        ? ""
+        : "; "
+            + foreignPods
+            + " pods with devices were bound here by another scheduler, which may send more than"
+            + " fit: set their spec.schedulerName";
   }
 
   /**

@@ -173,6 +173,27 @@ final class ClusterState {
         .collect(Collectors.toSet());
   }
 
+  /**
+   * How many pods with devices were bound by schedulers that do not ask here, by node; nodes
+   * without one are left out.
+   *
+   * @param ours spec.schedulerName of the pods that come here
+   */
+  synchronized Map<String, Integer> foreignPods(Set<String> ours) {
+    var counts = new HashMap<String, Integer>();
+    byNode.forEach(
+        (node, there) -> {
+          long foreign =
+              there.values().stream()
+                  .filter(pod -> pod.request().wantsDevices() && !ours.contains(pod.scheduler()))
+                  .count();
+          if (foreign > 0) {
+            counts.put(node, (int) foreign);
+          }
+        });
+    return counts;
+  }
+
   synchronized Set<String> nodesWithTopology() {
     return Set.copyOf(topologies.keySet());
   }

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
@@ -72,8 +73,13 @@ public final class SchedulerExtender implements AutoCloseable {
    * @param synced whether pods and topologies have been read; before, it answers 503
    * @param lastAsked when kube-scheduler last asked
    * @param nodes the nodes whose NodeResourceTopology it has read and can use
+   * @param foreignPods node → how many pods with devices there were bound by another scheduler
    */
-  public record Status(boolean synced, Optional<Instant> lastAsked, Set<String> nodes) {}
+  public record Status(
+      boolean synced,
+      Optional<Instant> lastAsked,
+      Set<String> nodes,
+      Map<String, Integer> foreignPods) {}
 
   private SchedulerExtender(
       KubernetesClient client,
@@ -139,7 +145,11 @@ public final class SchedulerExtender implements AutoCloseable {
   }
 
   public Status status() {
-    return new Status(synced(), lastAsked.get(), state.usableNodes());
+    return new Status(
+        synced(),
+        lastAsked.get(),
+        state.usableNodes(),
+        state.foreignPods(settings.get().schedulerNames()));
   }
 
   private boolean synced() {

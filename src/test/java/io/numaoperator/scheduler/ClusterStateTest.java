@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.numaoperator.api.nrt.NodeResourceTopology;
 import java.time.Clock;
 import java.time.ZoneOffset;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ClusterStateTest {
@@ -56,5 +58,19 @@ class ClusterStateTest {
     assertThat(state.node("n").pods()).hasSize(1);
     state.remove("uid-a");
     assertThat(state.node("n").pods()).isEmpty();
+  }
+
+  @Test
+  void podsWithDevicesThatAnotherSchedulerBoundAreCounted() {
+    var foreign = pod("foreign", 1).edit().editSpec().withSchedulerName("other").endSpec().build();
+    var cpuOnly = pod("cpu-only", 0).edit().editSpec().withSchedulerName("other").endSpec().build();
+    state.put(bound(foreign, "n", 1));
+    state.put(bound(cpuOnly, "n", 1));
+    state.put(bound(pod("ours", 1), "n", 1));
+    state.put(bound(pod("elsewhere", 1), "m", 1));
+    state.put(pod("waiting", 1).edit().editSpec().withSchedulerName("other").endSpec().build());
+    assertThat(state.foreignPods(Set.of("numa-scheduler"))).containsExactly(Map.entry("n", 1));
+    state.put(bound(foreign, "n", 1).edit().editStatus().withPhase("Failed").endStatus().build());
+    assertThat(state.foreignPods(Set.of("numa-scheduler"))).isEmpty();
   }
 }

@@ -57,6 +57,13 @@ public record PodRequest(
     return totals(resources, ContainerRequest::devices);
   }
 
+  /** Whether any of its containers asks for a device. */
+  public boolean wantsDevices() {
+    return containers.stream()
+        .flatMap(container -> container.devices().values().stream())
+        .anyMatch(count -> count > 0);
+  }
+
   private boolean pinned() {
     return guaranteed && !podLevelResources;
   }
