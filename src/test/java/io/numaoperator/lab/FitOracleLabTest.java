@@ -3,13 +3,8 @@ package io.numaoperator.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.Container;
-import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.numaoperator.topology.fit.ContainerRequest;
-import io.numaoperator.topology.fit.ContainerRequest.Kind;
 import io.numaoperator.topology.fit.Fit;
 import io.numaoperator.topology.fit.KubeletRules;
 import io.numaoperator.topology.fit.KubeletRules.Policy;
@@ -22,17 +17,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -46,7 +37,6 @@ import org.junit.jupiter.api.Test;
 class FitOracleLabTest {
   private static final int PODS_EACH = 38;
   private static final int GPUS = 3;
-  private static final long GI = 1L << 30;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static Lab lab;
@@ -109,8 +99,8 @@ class FitOracleLabTest {
         delete(active.get(random.nextInt(active.size())));
         continue;
       }
-      var request = request(random);
-      if (exceedsTheNode(setting.node(), request, active)) {
+      var request = RandomPods.request(random);
+      if (RandomPods.exceedsTheNode(lab, setting.node(), request)) {
         if (!active.isEmpty()) {
           delete(active.get(random.nextInt(active.size())));
         }
@@ -216,107 +206,15 @@ class FitOracleLabTest {
         .until(() -> !Files.exists(lab.kubeletFile(pod.getSpec().getNodeName(), "pods/" + uid)));
   }
 
-  /** What the node has in total is the schedulers' business; the kubelet says OutOfcpu then. */
-  private static boolean exceedsTheNode(String node, PodRequest request, List<Pod> active) {
-    var allocatable = lab.client().nodes().withName(node).get().getStatus().getAllocatable();
-    return Stream.of("cpu", "memory", "nvidia.com/gpu")
-        .anyMatch(
-            resource ->
-                Stream.concat(
-                            active.stream().flatMap(pod -> containers(pod).stream()),
-                            request.containers().stream()
-                                .map(container -> container(container, request.guaranteed())))
-                        .map(c -> c.getResources().getRequests().get(resource))
-                        .filter(Objects::nonNull)
-                        .mapToLong(FitOracleLabTest::milli)
-                        .sum()
-                    > milli(allocatable.get(resource)));
-  }
-
-  private static List<Container> containers(Pod pod) {
-    var all = new ArrayList<>(pod.getSpec().getInitContainers());
-    all.addAll(pod.getSpec().getContainers());
-    return all;
-  }
-
-  private static long milli(Quantity quantity) {
-    return quantity.getNumericalAmount().movePointRight(3).longValueExact();
-  }
-
-  private static PodRequest request(Random random) {
-    var containers = new ArrayList<ContainerRequest>();
-    int extra = random.nextInt(3) == 0 ? 1 + random.nextInt(2) : 0;
-    for (int i = 0; i < extra; i++) {
-      containers.add(
-          container(random, "init" + i, random.nextInt(3) == 0 ? Kind.Sidecar : Kind.Init));
-    }
-    int apps = 1 + random.nextInt(5) / 3;
-    for (int i = 0; i < apps; i++) {
-      containers.add(container(random, "app" + i, Kind.App));
-    }
-    return new PodRequest(random.nextInt(8) > 0, false, containers);
-  }
-
-  private static ContainerRequest container(Random random, String name, Kind kind) {
-    var devices = new HashMap<String, Long>();
-    int gpus = random.nextInt(5);
-    if (gpus > 0) {
-      devices.put("nvidia.com/gpu", (long) gpus);
-    }
-    long cpus = 500L * (1 + random.nextInt(3)) * (random.nextInt(4) == 0 ? 1 : 4);
-    return new ContainerRequest(
-        name, kind, cpus, Map.of("memory", GI * (1 + random.nextInt(7))), devices);
-  }
-
   private static Pod run(String node, String name, PodRequest request) {
-    var init = new ArrayList<Container>();
-    var apps = new ArrayList<Container>();
-    for (var container : request.containers()) {
-      (container.kind() == Kind.App ? apps : init).add(container(container, request.guaranteed()));
-    }
     lab.client()
         .resource(
-            new PodBuilder()
-                .withNewMetadata()
-                .withNamespace("default")
-                .withName(name)
-                .endMetadata()
-                .withNewSpec()
-                .withNodeName(node)
-                .withTerminationGracePeriodSeconds(0L)
-                .withInitContainers(init)
-                .withContainers(apps)
-                .endSpec()
-                .build())
+            RandomPods.pod(name, request).edit().editSpec().withNodeName(node).endSpec().build())
         .create();
     return await()
         .atMost(PATIENCE)
         .until(
             () -> lab.client().pods().inNamespace("default").withName(name).get(),
             pod -> Set.of("Running", "Failed").contains(pod.getStatus().getPhase()));
-  }
-
-  private static Container container(ContainerRequest request, boolean guaranteed) {
-    var amounts = new HashMap<String, Quantity>();
-    amounts.put("cpu", new Quantity(request.milliCpus() + "m"));
-    request.memory().forEach((type, bytes) -> amounts.put(type, new Quantity("" + bytes)));
-    request.devices().forEach((device, count) -> amounts.put(device, new Quantity("" + count)));
-    var limits = new HashMap<>(amounts);
-    if (!guaranteed) {
-      limits.remove("cpu");
-    }
-    var builder =
-        new ContainerBuilder()
-            .withName(request.name())
-            .withImage("numa.test/" + (request.kind() == Kind.Init ? "busybox" : "pause"))
-            .withNewResources()
-            .withRequests(amounts)
-            .withLimits(limits)
-            .endResources();
-    return switch (request.kind()) {
-      case Init -> builder.withCommand("true").build();
-      case Sidecar -> builder.withRestartPolicy("Always").build();
-      case App -> builder.build();
-    };
   }
 }

@@ -10,13 +10,16 @@ import io.numaoperator.topology.fit.ZoneFree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * What is free on a node of the lab, from its kubelet's own state files. What they still hold for
@@ -139,6 +142,24 @@ record KubeletState(
       }
     }
     return taken;
+  }
+
+  /** When the last of them was written. */
+  Instant written() {
+    return Stream.of(
+            "cpu_manager_state",
+            "memory_manager_state",
+            "device-plugins/kubelet_internal_checkpoint")
+        .map(
+            file -> {
+              try {
+                return Files.getLastModifiedTime(lab.kubeletFile(node, file)).toInstant();
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            })
+        .max(Comparator.naturalOrder())
+        .orElseThrow();
   }
 
   private JsonNode read(String file) {
