@@ -16,8 +16,10 @@ import java.security.GeneralSecurityException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -33,6 +35,7 @@ class BuiltInExtender {
   private final ExtenderCertificates certificates;
   private final AtomicReference<SchedulerExtender.Settings> settings =
       new AtomicReference<>(new SchedulerExtender.Settings(Set.of(), false));
+  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private Optional<SchedulerExtender> running = Optional.empty();
   private Instant nextCheck = Instant.MIN;
 
@@ -69,7 +72,8 @@ class BuiltInExtender {
                   settings::get,
                   certificates::material,
                   new InetSocketAddress(BuiltInScheduler.PORT),
-                  Clock.systemUTC()));
+                  Clock.systemUTC(),
+                  () -> listeners.forEach(Runnable::run)));
     }
   }
 
@@ -78,6 +82,13 @@ class BuiltInExtender {
   synchronized void stop() {
     running.ifPresent(SchedulerExtender::close);
     running = Optional.empty();
+  }
+
+  /**
+   * @param action called when it has read other nodes, or there are other pods of other schedulers
+   */
+  void onChange(Runnable action) {
+    listeners.add(action);
   }
 
   /** How it is; empty while it does not serve. */

@@ -52,16 +52,9 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
               judge(policy, node.get(), cluster);
             },
             () -> release.proceed(current(primary), node.get()));
-    return isLookedAtAgain(node.get())
+    return parts.schedulerState() instanceof SchedulerState.Down
         ? UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(SOON)
         : UpdateControl.noUpdate();
-  }
-
-  /** The extender reads a node's topology by a watch of its own, which tells nobody. */
-  private boolean isLookedAtAgain(Node node) {
-    return parts.schedulerState() instanceof SchedulerState.Down
-        || (parts.schedulerState() instanceof SchedulerState.Live(var nodes, _)
-            && !nodes.contains(node.getMetadata().getName()));
   }
 
   private Optional<NumaPolicy> owner(NumaNodeState state, Node node) {

@@ -62,6 +62,7 @@ class Parts {
 
   void onChange(Runnable action) {
     objects.onChange(action);
+    extender.onChange(action);
   }
 
   /**

@@ -49,6 +49,11 @@ public final class SchedulerExtender implements AutoCloseable {
   private final AtomicReference<Optional<Instant>> lastAsked =
       new AtomicReference<>(Optional.empty());
   private final Set<String> suspects = new HashSet<>();
+  private final Runnable changed;
+  private Optional<Told> told = Optional.empty();
+
+  /** What of its status others act on, as it was when they were last told. */
+  private record Told(Set<String> nodes, Map<String, Integer> foreignPods) {}
 
   /**
    * What the policies say.
@@ -86,9 +91,11 @@ public final class SchedulerExtender implements AutoCloseable {
       Supplier<Settings> settings,
       Supplier<MutualTls.Material> tls,
       InetSocketAddress address,
-      Clock clock)
+      Clock clock,
+      Runnable changed)
       throws IOException, GeneralSecurityException {
     this.settings = settings;
+    this.changed = changed;
     state = new ClusterState(clock);
     api = new KubernetesExtenderApi(client);
     Supplier<Judge> judge = () -> settings.get().judge();
@@ -114,6 +121,8 @@ public final class SchedulerExtender implements AutoCloseable {
    *
    * @param tls asked for at each handshake
    * @param address where to listen
+   * @param changed called when nodes or foreignPods of its status are others, twice a second at
+   *     most
    * @throws IOException if the port is taken
    * @throws GeneralSecurityException if the JDK has no TLS
    */
@@ -122,15 +131,16 @@ public final class SchedulerExtender implements AutoCloseable {
       Supplier<Settings> settings,
       Supplier<MutualTls.Material> tls,
       InetSocketAddress address,
-      Clock clock)
+      Clock clock,
+      Runnable changed)
       throws IOException, GeneralSecurityException {
-    var running = new SchedulerExtender(client, settings, tls, address, clock);
+    var running = new SchedulerExtender(client, settings, tls, address, clock, changed);
     var unusedPods = running.pods.start();
     var unusedTopologies = running.topologies.start();
     // neither throws, so that both go on until the timer is shut down
     var unusedWake =
         running.timer.scheduleWithFixedDelay(
-            running::wake, 0, WAKE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+            running::look, 0, WAKE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     var unusedSweep =
         running.timer.scheduleWithFixedDelay(
             running::sweep,
@@ -243,22 +253,35 @@ public final class SchedulerExtender implements AutoCloseable {
             });
   }
 
-  private void wake() {
+  private void look() {
     if (!synced()) {
       return;
     }
     try {
-      refusals
-          .worthAnotherLook(state, settings.get().judge())
-          .ifPresent(
-              node -> {
-                api.wake(node, state.topologyVersion(node));
-                refusals.told();
-              });
+      tell();
+      wake();
     } catch (RuntimeException failed) {
       // an exception would end the timer; the next change of any node tries again
       LOG.warn("waiting pods could not be brought to kube-scheduler's attention", failed);
     }
+  }
+
+  private void tell() {
+    var now = new Told(state.usableNodes(), state.foreignPods(settings.get().schedulerNames()));
+    if (told.filter(now::equals).isEmpty()) {
+      told = Optional.of(now);
+      changed.run();
+    }
+  }
+
+  private void wake() {
+    refusals
+        .worthAnotherLook(state, settings.get().judge())
+        .ifPresent(
+            node -> {
+              api.wake(node, state.topologyVersion(node));
+              refusals.told();
+            });
   }
 
   /**

@@ -117,7 +117,8 @@ class SchedulerLabTest {
         () -> new SchedulerExtender.Settings(Set.of("numa-scheduler"), false),
         certificates::material,
         new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
-        Clock.systemUTC());
+        Clock.systemUTC(),
+        () -> {});
   }
 
   /** The real one, on this machine; only addresses and paths differ from what is rendered. */
