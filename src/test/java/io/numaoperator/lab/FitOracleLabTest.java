@@ -44,21 +44,27 @@ class FitOracleLabTest {
   /** One kubelet configuration on one node. */
   private record Setting(String node, Policy policy, Scope scope) {}
 
-  private static final List<Setting> SETTINGS =
+  /**
+   * Two rounds on four nodes, not eight nodes at a time: a kubelet takes 7 of the 128 inotify
+   * instances that root has, and other labs run beside this one.
+   */
+  private static final List<List<Setting>> ROUNDS =
       List.of(
-          new Setting("two-a", Policy.SingleNumaNode, Scope.Pod),
-          new Setting("two-b", Policy.SingleNumaNode, Scope.Container),
-          new Setting("two-c", Policy.Restricted, Scope.Container),
-          new Setting("two-d", Policy.None, Scope.Container),
-          new Setting("four-a", Policy.Restricted, Scope.Pod),
-          new Setting("four-b", Policy.BestEffort, Scope.Container),
-          new Setting("four-c", Policy.BestEffort, Scope.Pod),
-          new Setting("four-d", Policy.SingleNumaNode, Scope.Pod));
+          List.of(
+              new Setting("two-a", Policy.SingleNumaNode, Scope.Pod),
+              new Setting("two-b", Policy.SingleNumaNode, Scope.Container),
+              new Setting("four-a", Policy.Restricted, Scope.Pod),
+              new Setting("four-b", Policy.BestEffort, Scope.Container)),
+          List.of(
+              new Setting("two-a", Policy.Restricted, Scope.Container),
+              new Setting("two-b", Policy.None, Scope.Container),
+              new Setting("four-a", Policy.BestEffort, Scope.Pod),
+              new Setting("four-b", Policy.SingleNumaNode, Scope.Pod)));
 
   @BeforeAll
   static void up() {
     lab = Lab.up("--no-nodes");
-    for (var setting : SETTINGS) {
+    for (var setting : ROUNDS.getFirst()) {
       var zones = setting.node().startsWith("two") ? "2" : "4";
       lab.numalab("node", "add", setting.node(), "--zones", zones, "--gpus-per-zone", "" + GPUS);
     }
@@ -73,15 +79,17 @@ class FitOracleLabTest {
   void theModelSaysWhatTheKubeletDoes() throws Exception {
     var wrong = Collections.synchronizedList(new ArrayList<String>());
     var answers = Collections.synchronizedList(new ArrayList<Boolean>());
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      var running = new ArrayList<Future<?>>();
-      for (int i = 0; i < SETTINGS.size(); i++) {
-        var setting = SETTINGS.get(i);
-        var random = new Random(i); // the same pods in every run
-        running.add(threads.submit(() -> compare(setting, random, wrong, answers)));
-      }
-      for (var each : running) {
-        each.get();
+    long seed = 0;
+    for (var round : ROUNDS) {
+      try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        var running = new ArrayList<Future<?>>();
+        for (var setting : round) {
+          var random = new Random(seed++); // the same pods in every run
+          running.add(threads.submit(() -> compare(setting, random, wrong, answers)));
+        }
+        for (var each : running) {
+          each.get();
+        }
       }
     }
     assertThat(answers).hasSizeGreaterThanOrEqualTo(300);
