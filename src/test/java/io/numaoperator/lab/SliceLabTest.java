@@ -441,14 +441,24 @@ class SliceLabTest {
   @Test
   @Order(8)
   void aLostNodeIsUnknownAndARebootedOneComesBack() {
-    lab.numalab("node", "stop", "gpu-3");
-    awaitNode("gpu-3", "KubeletConfigured", c -> c.status == Condition.Status.Unknown);
-    assertThat(condition("gpu-3", "AlignmentReady").orElseThrow().status)
+    // not the operator's own: of one replica, the successor comes when the pod is evicted
+    var host =
+        client
+            .pods()
+            .inNamespace("numa-operator-system")
+            .withName(operatorPod())
+            .get()
+            .getSpec()
+            .getNodeName();
+    var lost = NODES.stream().filter(node -> !node.equals(host)).toList().getLast();
+    lab.numalab("node", "stop", lost);
+    awaitNode(lost, "KubeletConfigured", c -> c.status == Condition.Status.Unknown);
+    assertThat(condition(lost, "AlignmentReady").orElseThrow().status)
         .isNotEqualTo(Condition.Status.True);
-    lab.numalab("node", "start", "gpu-3");
-    awaitNode("gpu-3", "KubeletConfigured", SliceLabTest::isTrue);
-    assertThat(state("gpu-3").orElseThrow().getStatus().bootId)
-        .isEqualTo(client.nodes().withName("gpu-3").get().getStatus().getNodeInfo().getBootID());
+    lab.numalab("node", "start", lost);
+    awaitNode(lost, "KubeletConfigured", SliceLabTest::isTrue);
+    assertThat(state(lost).orElseThrow().getStatus().bootId)
+        .isEqualTo(client.nodes().withName(lost).get().getStatus().getNodeInfo().getBootID());
   }
 
   /** Deleting the policy leaves the kubelets as they are, and nothing of ours behind. */
