@@ -102,7 +102,7 @@ field() {
 
 leave_two_and_two() {
   for i in 1 2 3 4 5 6 7 8; do pod "filler-$i" 1 1; done
-  kubectl wait pod -l demo=numa --for=condition=Ready --timeout=60s >/dev/null || fail "8 pods with one GPU each did not run"
+  kubectl wait pod -l demo=numa --for=condition=Ready --timeout=180s >/dev/null || fail "8 pods with one GPU each did not run"
   for zone in 0 1; do
     # shellcheck disable=SC2046 # two names
     delete_pods $(held | awk -v z="$zone" '$1 ~ /^default\/filler/ && $(NF - 1) == z {sub("default/", "", $1); print $1}' | head -2)
@@ -120,7 +120,7 @@ kubectl get nodes -o custom-columns='NODE:.metadata.name,KUBELET:.status.nodeInf
 title "Before: half of $node's GPUs are free, two on each NUMA node; a pod asks for 4"
 leave_two_and_two
 pod before 4 4
-kubectl wait pod before --for=condition=Ready --timeout=60s >/dev/null || fail "the default kubelet should admit the pod"
+kubectl wait pod before --for=condition=Ready --timeout=180s >/dev/null || fail "the default kubelet should admit the pod"
 show_held
 [ "$(field before DEV-ZONE)" = "0,1" ] || fail "the pod's GPUs should be on both NUMA nodes, they are on: $(field before DEV-ZONE)"
 say ""
@@ -161,7 +161,7 @@ kubectl get numapol $policy -o jsonpath='{range .status.conditions[*]}{.type}{"\
 
 title "The same pods again on $node"
 pod four 4 4
-kubectl wait pod four --for=condition=Ready --timeout=60s >/dev/null || fail "4 GPUs should be admitted"
+kubectl wait pod four --for=condition=Ready --timeout=180s >/dev/null || fail "4 GPUs should be admitted"
 show_held
 [ "$(field four PLACED)" = Aligned ] || fail "pod four is not aligned: $(field four PLACED)"
 [ "$(field four CPU-ZONE)" = "$(field four DEV-ZONE)" ] || fail "CPUs and GPUs of pod four are on different NUMA nodes"
@@ -173,7 +173,7 @@ title "The case of before: two GPUs are free on each NUMA node, and pods ask for
 # 4 of a zone's 6 free CPUs each: the kubelet has to put them on different NUMA nodes
 pod left 2 4
 pod right 2 4
-kubectl wait pod left right --for=condition=Ready --timeout=60s >/dev/null || fail "2 + 2 GPUs should be admitted"
+kubectl wait pod left right --for=condition=Ready --timeout=180s >/dev/null || fail "2 + 2 GPUs should be admitted"
 show_held
 
 say ""
@@ -202,7 +202,7 @@ say "Pending: $why"
 kubectl get pods -l app=seeing -o jsonpath='{range .items[*]}{.status.phase}{"\n"}{end}' | grep -qv Pending && fail "the pod should be Pending"
 say "Pod left ends, so a NUMA node has its 4 GPUs free:"
 delete_pods left
-kubectl wait pod -l app=seeing --for=condition=Ready --timeout=60s >/dev/null || fail "the waiting pod should run now"
+kubectl wait pod -l app=seeing --for=condition=Ready --timeout=180s >/dev/null || fail "the waiting pod should run now"
 show_held
 [ "$(held | grep -c "^default/seeing.*Aligned")" = 1 ] || fail "the pod is not aligned"
 kubectl delete deployment seeing --wait=false >/dev/null

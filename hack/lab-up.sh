@@ -9,6 +9,6 @@ image=ghcr.io/numaoperator/numa-operator
 "$bin/numalab" up --dir "$dir" --image "$image=$PWD/target/dist" "$@" >/dev/null
 export KUBECONFIG=$dir/kubeconfig
 "$bin/kubectl" apply -k config/default >/dev/null
-"$bin/kubectl" -n numa-operator-system rollout status deployment/numa-operator --timeout=120s >/dev/null
+"$bin/kubectl" -n numa-operator-system rollout status deployment/numa-operator --timeout=300s >/dev/null
 echo "The lab is up. To play with it:"
 echo "  export KUBECONFIG=$KUBECONFIG PATH=$bin:\$PATH"

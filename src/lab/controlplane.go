@@ -81,7 +81,7 @@ func (c *controlPlane) up(progress func(string)) error {
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
-	if err := c.waitReady(90 * time.Second); err != nil {
+	if err := c.waitReady(5 * time.Minute); err != nil {
 		return err
 	}
 	progress("API server ready")
@@ -117,5 +117,5 @@ func (c *controlPlane) startAPI() error {
 	if err := c.api.start(); err != nil {
 		return err
 	}
-	return c.waitReady(60 * time.Second)
+	return c.waitReady(5 * time.Minute)
 }

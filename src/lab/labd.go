@@ -169,7 +169,7 @@ func (l *labd) addAll(specs []NodeSpec, progress func(string)) error {
 		progress(fmt.Sprintf("%d kubelets started", len(specs)))
 	}
 	for _, spec := range specs {
-		if err := l.waitReady(spec.Name, 120*time.Second); err != nil {
+		if err := l.waitReady(spec.Name, 5*time.Minute); err != nil {
 			return err
 		}
 		progress(spec.Name + " ready")

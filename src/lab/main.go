@@ -30,7 +30,6 @@ var commands = map[string]func(args []string) error{
 	"cri":            runCRI,
 	"container-init": func([]string) error { return runContainerInit() },
 	"device-plugin":  runDevicePlugin,
-	"pause":          func([]string) error { return runPause() },
 }
 
 const usage = `numalab: a Kubernetes lab with made-up NUMA machines (see README.md)

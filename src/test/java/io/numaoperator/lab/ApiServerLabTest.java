@@ -30,7 +30,7 @@ class ApiServerLabTest {
   static void up() {
     lab = Lab.up("--no-nodes");
     lab.kubectl("apply", "-k", "config/crd");
-    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=180s");
   }
 
   @AfterAll

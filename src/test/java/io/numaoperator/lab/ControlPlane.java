@@ -12,7 +12,7 @@ public final class ControlPlane implements QuarkusTestResourceLifecycleManager {
   public Map<String, String> start() {
     lab = Lab.up("--no-nodes");
     lab.kubectl("apply", "-k", "config/crd");
-    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=180s");
     lab.kubectl("create", "namespace", "numa-operator-system");
     Config config = lab.client().getConfiguration();
     return Map.of(

@@ -13,7 +13,6 @@ import io.numaoperator.topology.fit.PodRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -37,8 +36,6 @@ import org.junit.jupiter.api.Test;
 class FitOracleLabTest {
   private static final int PODS_EACH = 38;
   private static final int GPUS = 3;
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
-
   private static Lab lab;
 
   /** One kubelet configuration on one node. */
@@ -173,9 +170,9 @@ class FitOracleLabTest {
     var started = Instant.now();
     lab.numalab("kubelet", "start", setting.node());
     await()
-        .atMost(PATIENCE)
+        .atMost(Lab.PATIENCE)
         .until(() -> Files.exists(lab.kubeletFile(setting.node(), "memory_manager_state")));
-    await().atMost(PATIENCE).until(() -> ready(setting.node(), started, state.ids().size() * GPUS));
+    await().atMost(Lab.PATIENCE).until(() -> ready(setting.node(), started, state.ids().size() * GPUS));
     return state;
   }
 
@@ -206,11 +203,11 @@ class FitOracleLabTest {
 
   private static void delete(Pod pod) {
     lab.client().resource(pod).withGracePeriod(0).delete();
-    await().atMost(PATIENCE).until(() -> lab.client().resource(pod).get() == null);
+    await().atMost(Lab.PATIENCE).until(() -> lab.client().resource(pod).get() == null);
     // a forced deletion leaves the API first: until the kubelet knows, the pod is active for it
     var uid = pod.getMetadata().getUid();
     await()
-        .atMost(PATIENCE)
+        .atMost(Lab.PATIENCE)
         .until(() -> !Files.exists(lab.kubeletFile(pod.getSpec().getNodeName(), "pods/" + uid)));
   }
 
@@ -220,7 +217,7 @@ class FitOracleLabTest {
             RandomPods.pod(name, request).edit().editSpec().withNodeName(node).endSpec().build())
         .create();
     return await()
-        .atMost(PATIENCE)
+        .atMost(Lab.PATIENCE)
         .until(
             () -> lab.client().pods().inNamespace("default").withName(name).get(),
             pod -> Set.of("Running", "Failed").contains(pod.getStatus().getPhase()));

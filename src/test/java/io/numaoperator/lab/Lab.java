@@ -11,16 +11,28 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 
 /** A running lab, by its command line. Closing it ends all of its processes. */
 final class Lab implements AutoCloseable {
   static final String IMAGE = "ghcr.io/numaoperator/numa-operator";
   private static final Path DIST = Path.of("target/dist").toAbsolutePath();
+
+  /** How long a test waits for what takes seconds: two cores are busy, and this is no promise. */
+  static final Duration PATIENCE = Duration.ofMinutes(3);
+
+  /** For what takes minutes. */
+  static final Duration LONG = Duration.ofMinutes(8);
+
+  static {
+    Awaitility.setDefaultTimeout(PATIENCE);
+  }
 
   private final Path directory;
   private final Path numalab;
@@ -77,7 +89,7 @@ final class Lab implements AutoCloseable {
         "rollout",
         "status",
         "deployment/numa-operator",
-        "--timeout=120s");
+        "--timeout=300s");
   }
 
   String kubectl(String... arguments) {

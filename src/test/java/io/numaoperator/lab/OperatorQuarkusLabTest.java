@@ -16,7 +16,6 @@ import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -50,7 +49,7 @@ class OperatorQuarkusLabTest {
     client.resource(policy).create();
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Lab.PATIENCE)
         .untilAsserted(
             () -> {
               var state = client.resources(NumaNodeState.class).withName("bare").get();
@@ -89,12 +88,12 @@ class OperatorQuarkusLabTest {
     policy.getSpec().topologyUpdater.provider = TopologyUpdaterPolicy.Provider.BuiltIn;
     client.resource(policy).create();
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Lab.PATIENCE)
         .until(() -> client.resources(ClusterRole.class).withName("numa-agent").get() != null);
 
     // tried again when the operator wrote it meanwhile
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Lab.PATIENCE)
         .ignoreExceptionsMatching(e -> e.getMessage().contains("has been modified"))
         .until(
             () ->
@@ -109,7 +108,7 @@ class OperatorQuarkusLabTest {
                             })
                     != null);
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Lab.PATIENCE)
         .untilAsserted(
             () -> {
               var role = client.resources(ClusterRole.class).withName("numa-agent").get();

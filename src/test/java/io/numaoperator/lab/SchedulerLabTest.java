@@ -38,7 +38,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -64,8 +63,6 @@ class SchedulerLabTest {
   private static final String NAMESPACE = "numa-operator-system";
   private static final String GPU = "nvidia.com/gpu";
   private static final long GI = 1L << 30;
-  private static final Duration SOON = Duration.ofSeconds(20);
-
   private static Lab lab;
   private static KubernetesClient client;
   private static ExtenderCertificates certificates;
@@ -78,7 +75,7 @@ class SchedulerLabTest {
     client = lab.client();
     lab.kubectl(
         "apply", "-f", "src/main/resources/crds/topology.node.k8s.io_noderesourcetopologies.yaml");
-    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=180s");
     client
         .resource(
             new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build())
@@ -187,7 +184,7 @@ class SchedulerLabTest {
     client.pods().inNamespace("default").withGracePeriod(0).delete();
     client.nodes().delete();
     client.resources(NodeResourceTopology.class).delete();
-    await().atMost(SOON).until(() -> extender.status().nodes().isEmpty());
+    await().atMost(Lab.PATIENCE).until(() -> extender.status().nodes().isEmpty());
   }
 
   /** A machine of two zones, each 8 CPUs, 8 Gi and 4 GPUs, which says that it is ready. */
@@ -223,7 +220,7 @@ class SchedulerLabTest {
             .build();
     // its controllers write to a new node too
     await()
-        .atMost(SOON)
+        .atMost(Lab.PATIENCE)
         .ignoreException(KubernetesClientException.class)
         .until(
             () ->
@@ -234,7 +231,7 @@ class SchedulerLabTest {
                     != null);
     // the taint of a new node goes when its controller sees it ready
     await()
-        .atMost(SOON)
+        .atMost(Lab.PATIENCE)
         .until(
             () ->
                 client.nodes().withName(name).get().getSpec().getTaints().stream()
@@ -258,7 +255,7 @@ class SchedulerLabTest {
                 new Attribute(NodeResourceTopology.SCOPE_ATTRIBUTE, scope)));
     object.zones = List.of(zones);
     client.resource(object).fieldManager("numa-agent").forceConflicts().serverSideApply();
-    await().atMost(SOON).until(() -> extender.status().nodes().contains(node));
+    await().atMost(Lab.PATIENCE).until(() -> extender.status().nodes().contains(node));
   }
 
   private static Zone zone(int id, int cpus, int gpus) {
@@ -326,7 +323,7 @@ class SchedulerLabTest {
 
   private static String boundTo(String name) {
     return await()
-        .atMost(SOON)
+        .atMost(Lab.PATIENCE)
         .until(
             () -> Optional.ofNullable(pod(name)).map(p -> p.getSpec().getNodeName()),
             Optional::isPresent)
@@ -335,7 +332,7 @@ class SchedulerLabTest {
 
   private static void waits(String name, String... because) {
     await()
-        .atMost(SOON)
+        .atMost(Lab.PATIENCE)
         .untilAsserted(
             () ->
                 assertThat(pod(name).getStatus().getConditions())
@@ -442,7 +439,7 @@ class SchedulerLabTest {
     for (int i = 0; i < 16; i++) {
       create(guaranteed("pod-" + i, 4, 1));
     }
-    await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(boundPods()).hasSize(8));
+    await().atMost(Lab.PATIENCE).untilAsserted(() -> assertThat(boundPods()).hasSize(8));
     for (int i = 1; i <= 4; i++) {
       var name = "node-" + i;
       assertThat(boundPods()).filteredOn(p -> p.getSpec().getNodeName().equals(name)).hasSize(2);
@@ -497,7 +494,7 @@ class SchedulerLabTest {
       place("not", name, 2);
     }
     create(guaranteed("urgent", 4, 1).editSpec().withPriorityClassName("high").endSpec());
-    await().atMost(SOON).until(() -> pod("a") == null || pod("b") == null || pod("d") == null);
+    await().atMost(Lab.PATIENCE).until(() -> pod("a") == null || pod("b") == null || pod("d") == null);
     assertThat(pod("d")).isNotNull();
     assertThat(pod("e")).isNotNull();
     assertThat(pod("f")).isNotNull();

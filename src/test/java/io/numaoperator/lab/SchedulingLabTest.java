@@ -50,8 +50,6 @@ import org.junit.jupiter.api.TestMethodOrder;
 @Tag("lab")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SchedulingLabTest {
-  private static final Duration LONG = Duration.ofMinutes(3);
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final List<String> NODES = List.of("gpu-1", "gpu-2", "gpu-3", "gpu-4");
   private static final KubeletRules RULES =
       KubeletRules.of(KubeletRules.Policy.SingleNumaNode, KubeletRules.Scope.Pod);
@@ -115,7 +113,7 @@ class SchedulingLabTest {
 
   private static void awaitPhase(String name, String phase) {
     await(name + " " + phase)
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Lab.PATIENCE)
         .until(
             () ->
                 phase.equals(
@@ -132,7 +130,7 @@ class SchedulingLabTest {
   void deleteAll() {
     client.pods().inNamespace(NAMESPACE).withGracePeriod(0).delete();
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Lab.PATIENCE)
         .until(() -> client.pods().inNamespace(NAMESPACE).list().getItems().isEmpty());
   }
 
@@ -151,7 +149,7 @@ class SchedulingLabTest {
 
   private static void awaitScheduler(Condition.Status status) {
     await("SchedulerReady " + status)
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .ignoreExceptions()
         .until(() -> schedulerCondition().status == status);
   }
@@ -160,7 +158,7 @@ class SchedulingLabTest {
   @Order(1)
   void theSchedulerComesFirstThenStrictKubelets() {
     await()
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .ignoreExceptions()
         .untilAsserted(
             () -> {
@@ -184,10 +182,10 @@ class SchedulingLabTest {
     for (int i = 0; i < 8; i++) {
       client.resource(pod("half-" + i, 2, 4)).create();
     }
-    await().atMost(Duration.ofSeconds(60)).until(() -> pods("Running").size() == 8);
+    await().atMost(Lab.PATIENCE).until(() -> pods("Running").size() == 8);
     client.resource(pod("whole", 4, 2)).create();
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Lab.PATIENCE)
         .untilAsserted(
             () ->
                 assertThat(
@@ -248,7 +246,7 @@ class SchedulingLabTest {
         if (alive.size() > 3 || (!fits && !alive.isEmpty())) {
           var gone = alive.remove(random.nextInt(alive.size()));
           client.resource(gone).delete();
-          await().atMost(PATIENCE).until(() -> client.resource(gone).get() == null);
+          await().atMost(Lab.PATIENCE).until(() -> client.resource(gone).get() == null);
           agree("loses " + gone.getMetadata().getName(), kubelet, alive, Instant.now());
         } else if (fits) {
           var pod = RandomPods.pod(node + "-" + i++, request);
@@ -272,7 +270,7 @@ class SchedulingLabTest {
     private void agree(String step, KubeletState kubelet, List<Pod> alive, Instant from) {
       var wanted = PublishedTopologies.free(free(kubelet, alive));
       await(node + " " + step)
-          .atMost(Duration.ofSeconds(20))
+          .atMost(Lab.PATIENCE)
           .pollInterval(Duration.ofMillis(50))
           .untilAsserted(() -> assertThat(published.now(node)).isEqualTo(wanted));
       var seen = published.since(node, wanted).orElseThrow();
@@ -297,7 +295,7 @@ class SchedulingLabTest {
       requests.put("burst-" + i, request);
       client.resource(pod).create();
     }
-    await().atMost(PATIENCE).until(() -> pods("Running").size() > 3);
+    await().atMost(Lab.PATIENCE).until(() -> pods("Running").size() > 3);
     var killed = kill(leader("numa-scheduler"));
     killed += " and " + kill(leader("numa-operator"));
     awaitStandstill();
@@ -337,7 +335,7 @@ class SchedulingLabTest {
   private static void awaitStandstill() {
     var last = new AtomicInteger(-1);
     await("nothing moves")
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .pollInterval(Duration.ofSeconds(1))
         .during(Duration.ofSeconds(22))
         .until(
@@ -381,7 +379,7 @@ class SchedulingLabTest {
     client.resource(pod("waits", 4, 4)).create();
     await()
         .during(Duration.ofSeconds(8))
-        .atMost(Duration.ofSeconds(12))
+        .atMost(Lab.PATIENCE)
         .until(() -> pods("Pending").size() == 1 && pods("Failed").isEmpty());
     operators(1);
     awaitPhase("waits", "Running");
@@ -399,7 +397,7 @@ class SchedulingLabTest {
         .withGracePeriod(0)
         .delete();
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(Lab.PATIENCE)
         .ignoreExceptions()
         .pollInterval(Duration.ofMillis(200))
         .until(() -> schedulerCondition().reason.equals("SchedulerDown"));
@@ -414,10 +412,10 @@ class SchedulingLabTest {
     pod.getSpec().setSchedulerName("default-scheduler");
     client.resource(pod).create();
     awaitPhase("foreign", "Running");
-    await().atMost(PATIENCE).until(() -> foreignPods() == 1);
+    await().atMost(Lab.PATIENCE).until(() -> foreignPods() == 1);
     var node = client.resource(pod).get().getSpec().getNodeName();
     await()
-        .atMost(PATIENCE)
+        .atMost(Lab.PATIENCE)
         .until(
             () ->
                 client
@@ -429,7 +427,7 @@ class SchedulingLabTest {
                     .stream()
                     .anyMatch(c -> c.message.contains("1 pods with devices were bound here by")));
     deleteAll();
-    await().atMost(PATIENCE).until(() -> foreignPods() == 0);
+    await().atMost(Lab.PATIENCE).until(() -> foreignPods() == 0);
   }
 
   private static int foreignPods() {
@@ -442,7 +440,7 @@ class SchedulingLabTest {
     var deployment = client.apps().deployments().inNamespace(OPERATOR).withName("numa-operator");
     deployment.scale(replicas);
     await(replicas + " operators")
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .until(
             () -> {
               var pods =

@@ -45,7 +45,6 @@ import org.junit.jupiter.api.TestMethodOrder;
 @Tag("lab")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SliceLabTest {
-  private static final Duration LONG = Duration.ofMinutes(3);
   private static final String POLICY = "gpu-nodes";
   private static final List<String> NODES = List.of("gpu-1", "gpu-2", "gpu-3");
   private static final String FOREIGN_FILE = "/etc/kubernetes/kubelet.conf.d/99-foreign.conf";
@@ -142,7 +141,7 @@ class SliceLabTest {
 
   private static void awaitNode(String node, String type, Predicate<Condition> as) {
     await(node + " " + type)
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .pollInterval(Duration.ofMillis(500))
         .ignoreExceptions()
         .until(() -> condition(node, type), c -> c.isPresent() && as.test(c.get()));
@@ -150,7 +149,7 @@ class SliceLabTest {
 
   private static void awaitPolicy(String policy, String type, Predicate<Condition> as) {
     await(policy + " " + type)
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .pollInterval(Duration.ofMillis(500))
         .ignoreExceptions()
         .until(() -> policyCondition(policy, type), c -> c.isPresent() && as.test(c.get()));
@@ -192,9 +191,19 @@ class SliceLabTest {
         .delete();
   }
 
+  private static void killAgent(String node) {
+    client
+        .pods()
+        .inNamespace("numa-operator-system")
+        .withLabel("app.kubernetes.io/name", "numa-agent")
+        .withField("spec.nodeName", node)
+        .withGracePeriod(0)
+        .delete();
+  }
+
   private static void awaitAllConfigured() {
     awaitPolicy(POLICY, "KubeletsConfigured", SliceLabTest::isTrue);
-    await().atMost(LONG).untilAsserted(() -> assertThat(NODES).noneMatch(SliceLabTest::isCordoned));
+    await().atMost(Lab.LONG).untilAsserted(() -> assertThat(NODES).noneMatch(SliceLabTest::isCordoned));
   }
 
   // ---- the story
@@ -257,7 +266,11 @@ class SliceLabTest {
         && kills < 12) {
       kills++;
       // a killed operator's successor waits for its lease: it must come to lead now and then
-      deletePods(kills % 5 == 0 ? "numa-operator" : "numa-agent");
+      if (kills % 5 == 0) {
+        deletePods("numa-operator");
+      } else {
+        killAgent(OUT_OF_SERVICE.stream().findFirst().orElse(NODES.get(kills % NODES.size())));
+      }
       sleep(Duration.ofSeconds(4));
     }
     awaitAllConfigured();
@@ -297,7 +310,7 @@ class SliceLabTest {
     var predecessor = operatorPod();
     deletePods("numa-operator");
     await("a successor leads")
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .ignoreExceptions() // while there is none
         .until(() -> !leader().equals(predecessor) && leader().equals(operatorPod()));
     var operator = operatorPod();
@@ -431,7 +444,7 @@ class SliceLabTest {
     lab.exec("gpu-2", "sh", "-c", "rm /var/lib/kubelet/*_manager_state");
     lab.numalab("kubelet", "restart", "gpu-2");
     awaitNode("gpu-2", "KubeletConfigured", c -> !isTrue(c));
-    await().atMost(LONG).until(() -> dropIn("gpu-2").contains("single-numa-node"));
+    await().atMost(Lab.LONG).until(() -> dropIn("gpu-2").contains("single-numa-node"));
     awaitAllConfigured();
     assertThat(dropIn("gpu-2")).contains("single-numa-node");
     assertThat(state("gpu-2").orElseThrow().getStatus().attempt.number).isGreaterThan(2);
@@ -467,7 +480,7 @@ class SliceLabTest {
   void deletingThePolicyLeavesTheKubelets() {
     client.resources(NumaPolicy.class).withName(POLICY).delete();
     await()
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .untilAsserted(
             () -> {
               assertThat(client.resources(NumaNodeState.class).list().getItems()).isEmpty();
