@@ -12,6 +12,7 @@ cp -rl target/quarkus-app target/dist/quarkus-app
 # the logging framework in lib/boot would take over java.util.logging.
 agent_jars='com.fasterxml.jackson.core.jackson-(annotations|core|databind) at.yawk.lz4.lz4-java
   com.github.hypfvieh.dbus-java-(core|transport-native-unixsocket) com.google.guava.(guava|failureaccess)
+  com.fasterxml.jackson.dataformat.jackson-dataformat-yaml org.yaml.snakeyaml
   com.google.protobuf.protobuf-java io.perfmark.perfmark-api org.slf4j.slf4j-api
   io.fabric8.kubernetes-(client-api|httpclient-jdk|model-common|model-core)
   io.grpc.grpc-(api|core|netty|protobuf|protobuf-lite|stub|util)

@@ -50,9 +50,13 @@ final class Grants {
     }
     boolean used = attempt == reported.path("number").asLong(0);
     var desired = state.path("spec").path("kubelet");
+    boolean restore = desired.path("restore").asBoolean(false);
     KubeletFragment fragment;
     try {
-      fragment = strict.treeToValue(desired.path("fragment"), KubeletFragment.class);
+      fragment =
+          restore
+              ? new KubeletFragment()
+              : strict.treeToValue(desired.path("fragment"), KubeletFragment.class);
     } catch (JsonProcessingException e) {
       var nothing = granted(state, kubelet, new KubeletFragment());
       return new Refuse(nothing, "not a fragment: " + Errors.text(e));
@@ -87,7 +91,8 @@ final class Grants {
             .toMillis(),
         kubelet.unit(),
         kubelet.dropInDirectory().orElse(""),
-        kubelet.rootDirectory());
+        kubelet.rootDirectory(),
+        spec.path("kubelet").path("restore").asBoolean(false));
   }
 
   private static Optional<String> fault(
@@ -112,6 +117,9 @@ final class Grants {
     }
     if (kubelet.dropInDirectory().isEmpty()) {
       return Optional.of("the kubelet has no --config-dir");
+    }
+    if (granted.restore()) {
+      return Optional.empty(); // nothing is set, so nothing can stand against a flag
     }
     var flags = flagged(granted.fragment(), kubelet.commandLine().managedByFlag());
     return flags.isEmpty()

@@ -26,6 +26,7 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
    * @param policy the NumaPolicy that the node was cordoned for
    * @param windowMillis how long a changed kubelet must be stable
    * @param unit the kubelet's systemd unit
+   * @param restore the drop-in file is removed; the fragment is empty then
    */
   record Granted(
       long attempt,
@@ -36,7 +37,8 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
       long windowMillis,
       String unit,
       String dropInDirectory,
-      String rootDirectory) {
+      String rootDirectory,
+      boolean restore) {
     Duration window() {
       return Duration.ofMillis(windowMillis);
     }

@@ -57,7 +57,7 @@ final class KubeletChange {
             store.backUp(granted.dropIn()),
             store.backUp(granted.cpuState()),
             store.backUp(granted.memoryState())),
-        clears(config, granted),
+        granted.restore() ? stateFiles(granted) : clears(config, granted),
         node.podResources().allocatable().counts());
   }
 
@@ -65,6 +65,14 @@ final class KubeletChange {
     return StateFile.toClear(KubeletSettings.of(config), granted.fragment()).stream()
         .map(kind -> granted.rootDirectory() + "/" + kind.fileName())
         .toList();
+  }
+
+  /**
+   * What the node's own configuration says about the managers is the kubelet's to find out. No
+   * container holds exclusive CPUs or memory, so it loses nothing when it makes new state files.
+   */
+  private static List<String> stateFiles(Journal.Granted granted) {
+    return List.of(granted.cpuState(), granted.memoryState());
   }
 
   private static IOException unverifiable(String why) {
@@ -104,7 +112,11 @@ final class KubeletChange {
   Phase write(Journal journal) throws IOException {
     requireStopped(journal);
     var granted = journal.granted();
-    node.host().write(granted.dropIn(), DropIn.render(granted.fragment()));
+    if (granted.restore()) {
+      node.host().delete(granted.dropIn());
+    } else {
+      node.host().write(granted.dropIn(), DropIn.render(granted.fragment()));
+    }
     return new Phase.Starting(startOf(granted.unit(), node.time().now()));
   }
 

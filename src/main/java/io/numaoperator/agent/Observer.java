@@ -31,6 +31,7 @@ final class Observer {
   private final Sysfs sysfs;
   private final PciBus pci;
   private final LastSeen seen;
+  private final OwnConfiguration own;
   private final NumaNodeStateStatus status = new NumaNodeStateStatus();
   private final Rate machineRate;
   private final Rate nodeRate;
@@ -43,6 +44,7 @@ final class Observer {
     this.sysfs = sysfs;
     this.pci = pci;
     this.seen = seen;
+    this.own = new OwnConfiguration(node.host(), new JournalStore(node.host()));
     this.machineRate = new Rate(SLOW);
     this.nodeRate = new Rate(SLOW);
     status.conditions = null; // the operator's
@@ -85,6 +87,7 @@ final class Observer {
       // the rest would only repeat that the kubelet is down
       node(now);
       attempt(problems, this::config);
+      attempt(problems, this::baseline);
       attempt(problems, this::handedOut);
     }
     status.agentError = problems.isEmpty() ? null : shortened(String.join("; ", problems));
@@ -213,6 +216,13 @@ final class Observer {
       }
       case Configz.Denied(var why) -> throw new IOException(why);
       case Configz.Unreachable(var why) -> throw new IOException(why);
+    }
+  }
+
+  /** Anew at every look: the node's files are its owner's, and may change at any time. */
+  private void baseline() throws IOException {
+    if (status.effective != null && configOf == status.inventory.kubelet.pid) {
+      status.baseline = own.settings(status.inventory.kubelet, status.effective.settings);
     }
   }
 

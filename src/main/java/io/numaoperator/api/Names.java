@@ -24,6 +24,11 @@ public final class Names {
    */
   public static final String CORDONED_ANNOTATION = GROUP + "/cordoned-for";
 
+  /**
+   * Finalizer of a NumaPolicy whose nodes are brought back to their own settings before it goes.
+   */
+  public static final String RESTORE_FINALIZER = GROUP + "/restore-kubelets";
+
   /** Field manager of everything that the operator applies. */
   public static final String OPERATOR_FIELD_MANAGER = "numa-operator";
 

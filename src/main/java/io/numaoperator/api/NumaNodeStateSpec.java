@@ -33,14 +33,21 @@ public class NumaNodeStateSpec {
   }
 
   /** The desired configuration. */
+  @ValidationRule(
+      value = "has(self.fragment) != (has(self.restore) && self.restore)",
+      message = "give either a fragment or restore: true")
   public static class DesiredKubelet {
-    @Required
     @JsonPropertyDescription("The content of the kubelet drop-in file.")
     public KubeletFragment fragment;
 
+    @JsonPropertyDescription(
+        "true: the drop-in file is removed, so that the kubelet runs with the node's own settings.")
+    public Boolean restore;
+
     @Required
     @Size(min = 12, max = 64)
-    @JsonPropertyDescription("Hash of the drop-in file's bytes.")
+    @JsonPropertyDescription(
+        "Hash of the drop-in file's bytes; with restore, of a drop-in file without settings.")
     public String hash;
 
     @Required

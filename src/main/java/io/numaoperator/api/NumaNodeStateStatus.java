@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What was seen on the node. conditions are the operator's; all else is the node's agent's. */
+/** What was seen on the node. conditions and plan are the operator's; all else is the agent's. */
 @SchemaCustomizer(value = ListMap.class, input = "conditions=type")
 public class NumaNodeStateStatus {
   @Size(max = 16)
@@ -17,6 +17,12 @@ public class NumaNodeStateStatus {
           + " them, AlignmentReady: a pod put on this node now will be aligned. Written by the"
           + " operator.")
   public List<Condition> conditions = new ArrayList<>();
+
+  @JsonPropertyDescription(
+      "What the node's policy means for its kubelet, and what would change now. Written by the"
+          + " operator, in mode Observe too. Absent while it is not known, or is refused (see"
+          + " condition KubeletConfigured).")
+  public Plan plan;
 
   @JsonPropertyDescription("The last attempt to change this node's kubelet.")
   public Attempt attempt;
@@ -36,6 +42,13 @@ public class NumaNodeStateStatus {
   @JsonPropertyDescription("What the running kubelet says its settings are.")
   public EffectiveKubelet effective;
 
+  @JsonPropertyDescription(
+      "The node's own settings: what its kubelet would run with if the operator's drop-in file were"
+          + " not there, from the node's own files and flags. Plans are made from these, so that"
+          + " they do not depend on what was applied before; rollout.onDelete Restore goes back to"
+          + " these.")
+  public KubeletFragment baseline;
+
   @JsonPropertyDescription("The policies recorded in the kubelet's state files.")
   public StateFiles stateFiles;
 
@@ -51,6 +64,55 @@ public class NumaNodeStateStatus {
           + " before.")
   @Size(max = 1024)
   public String agentError;
+
+  /** What a policy means for one kubelet. */
+  public static class Plan {
+    @Required
+    @Size(min = 12, max = 64)
+    @JsonPropertyDescription(
+        "Hash of what the kubelet is to be set to. It stays the same while the plan is carried out."
+            + " Nodes of the same shape (zones, CPUs, own settings) have the same: amounts of memory"
+            + " that follow from the exact size of a machine's memory are not part of it, what they"
+            + " are computed from is.")
+    public String hash;
+
+    @Size(max = 64)
+    @JsonPropertyDescription(
+        "What Enforce would change in the configuration that the kubelet runs with, value by value;"
+            + " empty when it is as planned.")
+    public List<Change> changes = new ArrayList<>();
+
+    @JsonPropertyDescription("How many more changes there are than are listed.")
+    public Integer changesLeftOut;
+
+    @Size(max = 16)
+    @JsonPropertyDescription("What a person should know about the plan.")
+    public List<String> notes = new ArrayList<>();
+
+    @Size(max = 1024)
+    @JsonPropertyDescription(
+        "What would stop this plan, or the kubelet, after an upgrade to the next Kubernetes minor"
+            + " version. It holds nothing up now.")
+    public String nextVersion;
+  }
+
+  /** One value of a kubelet's configuration. */
+  public static class Change {
+    @Required
+    @Size(max = 256)
+    @JsonPropertyDescription(
+        "The field in the kubelet's own names, with the key of a map: cpuManagerPolicy,"
+            + " evictionHard[memory.available], reservedMemory[0].memory.")
+    public String field;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("The value now; absent when it is not set.")
+    public String from;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("The value then; absent when it will not be set.")
+    public String to;
+  }
 
   /** One attempt to change the kubelet, from grant to result. */
   public static class Attempt {

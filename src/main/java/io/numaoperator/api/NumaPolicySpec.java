@@ -3,6 +3,7 @@ package io.numaoperator.api;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
 
 /** What the owner of the nodes wants. */
 public class NumaPolicySpec {
@@ -53,6 +54,18 @@ public class NumaPolicySpec {
   @Default("{}")
   @JsonPropertyDescription("How changes reach the nodes: budget, drain, verification.")
   public RolloutPolicy rollout = new RolloutPolicy();
+
+  @Size(min = 12, max = 64)
+  @JsonPropertyDescription(
+      "Makes Enforce wait until status.plan.hash of this policy is this, and then change nodes only"
+          + " as that plan says. Left out: no approval is needed. Look at the plan first (mode"
+          + " Observe, or any value here), then copy the hash. It covers what every node's kubelet is"
+          + " to be set to: when the policy, a node's own configuration or the operator plans"
+          + " otherwise later, those nodes wait again with reason WaitingForApproval. A node that"
+          + " appears later, or is replaced, and has the same plan as an approved one is approved"
+          + " with it: the order of nodes, their number and the exact size of their memory are not"
+          + " part of the hash. An attempt that runs is not stopped.")
+  public String approvedPlan;
 
   /** What the operator may do. */
   public enum Mode {

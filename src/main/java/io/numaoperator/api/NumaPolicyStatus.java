@@ -37,6 +37,61 @@ public class NumaPolicyStatus {
   @JsonPropertyDescription("How many more nodes are not ready than are listed.")
   public Integer notReadyLeftOut;
 
+  @JsonPropertyDescription(
+      "What the policy means for its nodes' kubelets, over all nodes; node by node it is in the"
+          + " NumaNodeStates. Absent while no node has a plan.")
+  public PolicyPlan plan;
+
+  @JsonPropertyDescription(
+      "What spec.approvedPlan approved, noted when the plan was just that: the operator's memory of"
+          + " it, when nodes come and go.")
+  public Approved approved;
+
+  /** The plan over all nodes. */
+  public static class PolicyPlan {
+    @Required
+    @Size(min = 12, max = 64)
+    @JsonPropertyDescription(
+        "Hash over the different plans of the nodes. Copy it into spec.approvedPlan to approve.")
+    public String hash;
+
+    @Size(max = 32)
+    @JsonPropertyDescription("The different plans of its nodes, the commonest first; at most 32.")
+    public List<NodePlan> nodePlans = new ArrayList<>();
+
+    @JsonPropertyDescription("How many more different plans there are than are listed.")
+    public Integer nodePlansLeftOut;
+  }
+
+  /** One plan that some of the nodes have. */
+  public static class NodePlan {
+    @Required
+    @Size(min = 12, max = 64)
+    @JsonPropertyDescription("status.plan.hash of the NumaNodeStates that have it.")
+    public String hash;
+
+    @Required
+    @JsonPropertyDescription("How many nodes have it.")
+    public Integer nodes;
+
+    @Required
+    @Size(max = 253)
+    @JsonPropertyDescription("One of these nodes, to look at.")
+    public String example;
+  }
+
+  /** An approval that was given. */
+  public static class Approved {
+    @Required
+    @Size(min = 12, max = 64)
+    @JsonPropertyDescription("The value of spec.approvedPlan that approved it.")
+    public String plan;
+
+    @Size(max = 1000)
+    @JsonPropertyDescription("The plans of nodes that it covers (status.plan.hash of each).")
+    public List<String> nodePlans = new ArrayList<>();
+  }
+
   /** Counts of the policy's nodes. */
   public static class NodeCounts {
     @JsonPropertyDescription("Nodes that belong to this policy.")

@@ -33,6 +33,23 @@ public class RolloutPolicy {
       "Start no further node after one failed, until the spec changes. Default true.")
   public Boolean pauseOnFailure = true;
 
+  @Default("Keep")
+  @JsonPropertyDescription(
+      "What becomes of the nodes' kubelets when this policy is deleted. Keep: they stay as they are,"
+          + " with the operator's drop-in file. Restore: the policy stays (finalizer"
+          + " numaoperator.io/restore-kubelets) until each of its nodes runs without that file again,"
+          + " taken out of service and verified one by one like any change, within maxUnavailable;"
+          + " its status tells what it waits for. A node with the annotation numaoperator.io/skip is"
+          + " let go as it is, and so are all in mode Observe, which changes nothing. To end a"
+          + " deletion that waits, set this to Keep. Default Keep.")
+  public OnDelete onDelete = OnDelete.Keep;
+
+  /** What becomes of the kubelets when the policy goes. */
+  public enum OnDelete {
+    Keep,
+    Restore
+  }
+
   /** What happens to a node's pods. */
   public static class Drain {
     @Default("WhenIdle")

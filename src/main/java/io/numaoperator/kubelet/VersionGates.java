@@ -1,6 +1,8 @@
 package io.numaoperator.kubelet;
 
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * What a kubelet of a version, with its feature gates, accepts. An option that a kubelet does not
@@ -75,6 +77,18 @@ public record VersionGates(KubeletVersion version, Map<String, Boolean> featureG
                     version.isAtLeast(33) ? "AllBeta" : "AllAlpha",
                     version.isAtLeast(33))
                 instanceof Availability.Available);
+  }
+
+  /**
+   * The gates that are set to false and that this version has locked on; the kubelet exits then
+   * ({@code cannot set feature gate X to false, feature is locked to true}).
+   */
+  public List<String> lockedGates() {
+    return Stream.of(KubeletOption.Manager.values())
+        .filter(manager -> version.isAtLeast(manager.optionsLockedSince))
+        .map(manager -> manager.gatePrefix + "Options")
+        .filter(gate -> !featureGates.getOrDefault(gate, true))
+        .toList();
   }
 
   /** Whether the gate MemoryManager may be in featureGates; since 1.36 it stops the kubelet. */

@@ -80,11 +80,14 @@ public class ClusterCache {
     return SharedSettings.of(livePolicies());
   }
 
-  /** Policies that are not being deleted, the oldest first. */
+  /**
+   * Policies that are in force, the oldest first: those that are not being deleted, and those that
+   * are and still restore their nodes, with agents and all that these nodes need meanwhile.
+   */
   List<NumaPolicy> livePolicies() {
     return policies
         .list()
-        .filter(p -> p.getMetadata().getDeletionTimestamp() == null)
+        .filter(p -> p.getMetadata().getDeletionTimestamp() == null || Restoration.isUnderWay(p))
         .sorted(OLDEST_FIRST)
         .toList();
   }

@@ -1,7 +1,9 @@
 package io.numaoperator.operator;
 
+import io.fabric8.kubernetes.client.extended.leaderelection.LeaderCallbacks;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfiguration;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
+import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 
@@ -17,7 +19,8 @@ class LeaderElection {
   /** In client-go's proportions: 15 s, 10 s, 2 s. */
   @Produces
   @Singleton
-  LeaderElectionConfiguration configuration(OperatorSettings settings) {
+  LeaderElectionConfiguration configuration(
+      OperatorSettings settings, Instance<RestorationLoop> restoration) {
     var lease = settings.leaseDuration();
     return LeaderElectionConfigurationBuilder.aLeaderElectionConfiguration(LEASE)
         .withLeaseNamespace(settings.namespace())
@@ -25,6 +28,9 @@ class LeaderElection {
         .withRenewDeadline(lease.multipliedBy(2).dividedBy(3))
         .withRetryPeriod(lease.multipliedBy(2).dividedBy(15))
         .withIdentity(settings.podName().orElse(""))
+        .withLeaderCallbacks(
+            new LeaderCallbacks(
+                () -> restoration.get().start(), () -> restoration.get().stop(), leader -> {}))
         .build();
   }
 }

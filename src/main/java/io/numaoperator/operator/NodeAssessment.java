@@ -8,17 +8,14 @@ import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
-import io.numaoperator.kubelet.ConfigComparison;
-import io.numaoperator.plan.kubelet.KubeletPlan;
-import io.numaoperator.preflight.NodePlan;
 import io.numaoperator.readiness.Conditions;
 import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.NodeFacts;
-import io.numaoperator.readiness.NodeEvidence.Plan;
 import io.numaoperator.readiness.NodeEvidence.Scheduler;
 import io.numaoperator.readiness.NodeEvidence.Topology;
 import io.numaoperator.readiness.NodeReadiness;
+import io.numaoperator.rollout.Approval;
 import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Attempt;
 import io.numaoperator.rollout.NodeProgress.Grant;
@@ -26,7 +23,6 @@ import io.numaoperator.rollout.NodeProgress.Outcome;
 import io.numaoperator.rollout.NodeProgress.Target;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -35,14 +31,14 @@ import java.util.Optional;
  *
  * @param scheduler whether a NUMA-aware scheduler knows the node
  * @param publish whether the agent is to publish the node's NodeResourceTopology
- * @param plan empty while the node's inventory or its running kubelet's settings are not known
+ * @param standing what the policy means for its kubelet, and how it stands to that
  */
 record NodeAssessment(
     NumaPolicy policy,
     NumaNodeState state,
     Node node,
     Agent agent,
-    Optional<KubeletPlan> plan,
+    PlanStanding standing,
     boolean publish,
     Scheduler scheduler) {
 
@@ -53,12 +49,14 @@ record NodeAssessment(
         state,
         node,
         agent(state, node, Optional.ofNullable(cluster.agentPods().get(name))),
-        isKnown(observed(state), node)
-            ? Optional.of(
-                NodePlan.of(policy.getSpec().kubelet, observed(state), Nodes.bootId(node)))
-            : Optional.empty(),
+        PlanStanding.of(policy, state, node),
         cluster.agentPublishes(),
         scheduler(policy, name, cluster.scheduler()));
+  }
+
+  NodeAssessment with(Approval approval) {
+    return new NodeAssessment(
+        policy, state, node, agent, standing.with(approval), publish, scheduler);
   }
 
   /** A node that no policy has: nothing is wanted of it. */
@@ -72,14 +70,9 @@ record NodeAssessment(
     spec.policy = policy.getMetadata().getName();
     spec.topology = new NumaNodeStateSpec.DesiredTopology();
     spec.topology.publish = publish;
-    if (plan.isPresent() && plan.get() instanceof KubeletPlan.Planned planned) {
-      spec.kubelet = new NumaNodeStateSpec.DesiredKubelet();
-      spec.kubelet.fragment = planned.fragment();
-      spec.kubelet.hash = planned.hash();
-      spec.kubelet.verificationWindow = policy.getSpec().rollout.verification.window;
-    } else if (plan.isEmpty() || progress().underChange()) {
-      spec.kubelet = state.getSpec().kubelet; // what was granted stays
-    }
+    boolean kept = standing.plan().isEmpty() || progress().underChange();
+    spec.kubelet =
+        standing.desired().orElse(kept ? state.getSpec().kubelet : null); // what was granted stays
     return spec;
   }
 
@@ -89,30 +82,7 @@ record NodeAssessment(
   }
 
   NodeProgress progress() {
-    return progress(
-        state, node, agent, plan.map(this::target).orElseGet(Target.Unplanned::new), heldBack());
-  }
-
-  private Target target(KubeletPlan known) {
-    return switch (known) {
-      case KubeletPlan.Refused refused -> new Target.Unplanned();
-      case KubeletPlan.Planned planned ->
-          differences(planned).isEmpty() ? new Target.Reached() : new Target.Change(planned.hash());
-    };
-  }
-
-  /** Nothing is concluded from what another boot or another process of the kubelet said. */
-  private static boolean isKnown(NumaNodeStateStatus observed, Node node) {
-    return observed.inventory != null
-        && observed.inventory.kubelet != null
-        && observed.inventory.kubelet.pid != null
-        && observed.effective != null
-        && Objects.equals(observed.effective.pid, observed.inventory.kubelet.pid)
-        && Objects.equals(observed.bootId, Nodes.bootId(node));
-  }
-
-  private List<String> differences(KubeletPlan.Planned planned) {
-    return ConfigComparison.mismatches(planned.fragment(), observed(state).effective.settings);
+    return progress(state, node, agent, standing.target(), heldBack());
   }
 
   NodeEvidence evidence() {
@@ -121,18 +91,11 @@ record NodeAssessment(
         PolicyReconciler.isPaused(policy),
         new NodeFacts(node.getMetadata().getName(), Nodes.isReady(node), Nodes.bootId(node)),
         agent,
-        plan.map(this::outlook).orElseGet(Plan.Awaited::new),
+        standing.outlook(),
         progress(),
         observed(state),
         topology(),
         scheduler);
-  }
-
-  private Plan outlook(KubeletPlan known) {
-    return switch (known) {
-      case KubeletPlan.Refused refused -> new Plan.Refused(refused.reason(), refused.message());
-      case KubeletPlan.Planned planned -> new Plan.Ready(planned.hash(), differences(planned));
-    };
   }
 
   /** The conditions as they should be now. */
@@ -148,6 +111,10 @@ record NodeAssessment(
     return Optional.ofNullable(state.getStatus())
         .flatMap(s -> Optional.ofNullable(s.conditions))
         .orElse(List.of());
+  }
+
+  static Optional<NumaNodeStateStatus.Plan> plan(NumaNodeState state) {
+    return Optional.ofNullable(state.getStatus()).flatMap(s -> Optional.ofNullable(s.plan));
   }
 
   static boolean agentPodsDiffer(Pod old, Pod pod) {
@@ -195,7 +162,7 @@ record NodeAssessment(
           case SingleNUMANode, Restricted -> true;
           case BestEffort, None -> false;
         };
-    if (!strict || scheduler instanceof Scheduler.NotWanted) {
+    if (!strict || standing.restores() || scheduler instanceof Scheduler.NotWanted) {
       return Optional.empty();
     }
     return switch (scheduler) {

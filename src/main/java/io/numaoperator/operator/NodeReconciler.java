@@ -28,8 +28,11 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   private final Writer writer;
   private final NodeRelease release;
   private final Parts parts;
+  private final NodeStory story;
 
-  NodeReconciler(ClusterCache cache, Writer writer, NodeRelease release, Parts parts) {
+  NodeReconciler(
+      ClusterCache cache, Writer writer, NodeRelease release, Parts parts, NodeStory story) {
+    this.story = story;
     this.parts = parts;
     this.cache = cache;
     this.writer = writer;
@@ -77,8 +80,13 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     var state = cache.states().get(node.getMetadata().getName()).orElseThrow();
     var assessment = NodeAssessment.of(policy, state, node, cluster);
     var conditions = assessment.conditions(Instant.now());
+    var report = assessment.standing().report();
     if (!Conditions.same(NodeAssessment.conditions(state), conditions)) {
-      writer.conditions(state, conditions);
+      assessment.standing().drift().ifPresent(what -> story.drifted(node, state, what));
+    }
+    if (!Conditions.same(NodeAssessment.conditions(state), conditions)
+        || !Json.same(report.orElse(null), NodeAssessment.plan(state).orElse(null))) {
+      writer.judgement(state, conditions, report);
     }
     var aligned =
         conditions.stream()
@@ -112,7 +120,8 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     cache
         .policies()
         .onChange(
-            PolicyReconciler::specsDiffer,
+            (old, policy) ->
+                PolicyReconciler.specsDiffer(old, policy) || Approvals.differ(old, policy),
             policy ->
                 cache
                     .statesOf(policy.getMetadata().getName())

@@ -49,12 +49,16 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   @Override
   public UpdateControl<NumaPolicy> reconcile(NumaPolicy policy, Context<NumaPolicy> context) {
     cache.policies().wrote(policy);
+    if (Restoration.isFinalizerToBeChanged(policy)) {
+      writer.finalizer(policy, Restoration.isWanted(policy));
+    }
     var problems = parts.apply(policy);
     var claim = claim(policy);
-    var assessments = assess(policy);
+    var assessments = approved(policy, assess(policy, cache, parts));
     var nodes = assessments.stream().map(NodeAssessment::progress).toList();
     executor.execute(
-        policy.getMetadata().getName(), Rollout.next(nodes, limits(policy, nodes), Instant.now()));
+        policy.getMetadata().getName(),
+        Rollout.next(nodes, limits(policy, nodes, settings), Instant.now()));
     new PolicySummary(policy, assessments)
         .status(claim.conflicts(), problems)
         .ifPresent(status -> writer.status(policy, status));
@@ -102,7 +106,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
                     .findFirst());
   }
 
-  private List<NodeAssessment> assess(NumaPolicy policy) {
+  static List<NodeAssessment> assess(NumaPolicy policy, ClusterCache cache, Parts parts) {
     var cluster = ClusterView.of(cache, parts.schedulerState());
     return cache.statesOf(policy.getMetadata().getName()).stream()
         .flatMap(
@@ -113,7 +117,14 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
         .toList();
   }
 
-  private RolloutSettings limits(NumaPolicy policy, List<NodeProgress> nodes) {
+  /** Whether a plan is approved depends on those of all nodes. */
+  private static List<NodeAssessment> approved(NumaPolicy policy, List<NodeAssessment> nodes) {
+    var approval = Approvals.of(policy, PolicySummary.plans(nodes).values());
+    return nodes.stream().map(node -> node.with(approval)).toList();
+  }
+
+  static RolloutSettings limits(
+      NumaPolicy policy, List<NodeProgress> nodes, OperatorSettings settings) {
     var rollout = policy.getSpec().rollout;
     return new RolloutSettings(
         RolloutSettings.maxUnavailable(

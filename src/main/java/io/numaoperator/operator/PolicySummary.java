@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * The status of a policy, from its nodes. They are judged here and now: the conditions in their
@@ -21,7 +22,9 @@ import java.util.Optional;
 record PolicySummary(NumaPolicy policy, List<NodeAssessment> assessments) {
   /** The new status, if it says anything else than the old one. */
   Optional<NumaPolicyStatus> status(List<String> conflicts, Map<String, Verdict> problems) {
-    var evidence = new PolicyEvidence(verdicts(), conflicts, problems, isStopped());
+    var evidence =
+        new PolicyEvidence(
+            verdicts(), conflicts, problems, isStopped(), Restoration.isUnderWay(policy));
     var status = new NumaPolicyStatus();
     status.observedGeneration = policy.getMetadata().getGeneration();
     status.conditions =
@@ -35,7 +38,21 @@ record PolicySummary(NumaPolicy policy, List<NodeAssessment> assessments) {
     status.foreignPods = foreign == 0 ? null : foreign;
     status.notReady = PolicyReadiness.notReady(evidence);
     status.notReadyLeftOut = status.nodes.matched - status.nodes.ready - status.notReady.size();
+    var plans = plans(assessments);
+    status.plan = PlanReport.ofAll(plans).orElse(null);
+    status.approved = Approvals.wire(Approvals.of(policy, plans.values())).orElse(null);
     return Json.same(status, policy.getStatus()) ? Optional.empty() : Optional.of(status);
+  }
+
+  /** Node → hash of its plan. */
+  static Map<String, String> plans(List<NodeAssessment> nodes) {
+    var plans = new TreeMap<String, String>();
+    for (var node : nodes) {
+      node.standing()
+          .hash()
+          .ifPresent(hash -> plans.put(node.node().getMetadata().getName(), hash));
+    }
+    return plans;
   }
 
   private List<NodeVerdict> verdicts() {

@@ -16,23 +16,27 @@ class RolloutExecutor {
 
   private final ClusterCache cache;
   private final Writer writer;
+  private final NodeStory story;
 
   @Inject
-  RolloutExecutor(ClusterCache cache, Writer writer) {
+  RolloutExecutor(ClusterCache cache, Writer writer, NodeStory story) {
     this.cache = cache;
     this.writer = writer;
+    this.story = story;
   }
 
   /** Stops at the first write that the API server refuses: the view was old, decide again. */
   void execute(String policy, List<Action> actions) {
     for (var action : actions) {
       LOG.infof("policy %s: %s", policy, action);
+      var before = cache.states().get(action.node());
       switch (action) {
         case Action.Cordon cordon -> writer.cordon(node(action), policy, cordon.attempt());
         case Action.Uncordon uncordon -> writer.uncordon(node(action));
         case Action.Grant grant -> writer.grant(state(action), wire(grant));
         case Action.Revoke revoke -> writer.revoke(state(action));
       }
+      story.acted(policy, action, node(action), before);
     }
   }
 

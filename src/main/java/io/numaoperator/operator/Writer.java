@@ -17,9 +17,11 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The writes to our own kinds and to Nodes. What starts or ends an attempt carries the resource
@@ -99,10 +101,13 @@ class Writer {
         .build();
   }
 
-  void conditions(NumaNodeState current, List<Condition> conditions) {
+  /** All of the status that is the operator's: what is left out of an apply is removed. */
+  void judgement(
+      NumaNodeState current, List<Condition> conditions, Optional<NumaNodeStateStatus.Plan> plan) {
     var state = bare(current.getMetadata().getName());
     var status = new NumaNodeStateStatus();
     status.conditions = conditions;
+    status.plan = plan.orElse(null);
     state.setStatus(status);
     cache
         .states()
@@ -125,6 +130,31 @@ class Writer {
                 .resource(policy)
                 .subresource("status")
                 .patch(apply(Names.OPERATOR_FIELD_MANAGER)));
+  }
+
+  /** Puts the finalizer on a policy, or takes it off; those of others stay. */
+  void finalizer(NumaPolicy current, boolean there) {
+    var finalizers = new ArrayList<>(current.getMetadata().getFinalizers());
+    finalizers.remove(Names.RESTORE_FINALIZER);
+    if (there) {
+      finalizers.add(Names.RESTORE_FINALIZER);
+    }
+    var body =
+        Map.of(
+            "metadata",
+            Map.of(
+                "resourceVersion",
+                current.getMetadata().getResourceVersion(),
+                "finalizers",
+                finalizers));
+    var written =
+        client
+            .resources(NumaPolicy.class)
+            .withName(current.getMetadata().getName())
+            .patch(merge(), Serialization.asJson(body));
+    if (written.getMetadata().getDeletionTimestamp() == null || there) {
+      cache.policies().wrote(written); // else it is gone
+    }
   }
 
   void delete(NumaNodeState state) {
@@ -164,18 +194,20 @@ class Writer {
   }
 
   private void patch(Node node, Map<String, Object> body) {
-    var context =
-        new PatchContext.Builder()
-            .withPatchType(PatchType.JSON_MERGE)
-            .withFieldManager(Names.OPERATOR_FIELD_MANAGER)
-            .build();
     cache
         .nodes()
         .wrote(
             client
                 .nodes()
                 .withName(node.getMetadata().getName())
-                .patch(context, Serialization.asJson(body)));
+                .patch(merge(), Serialization.asJson(body)));
+  }
+
+  private static PatchContext merge() {
+    return new PatchContext.Builder()
+        .withPatchType(PatchType.JSON_MERGE)
+        .withFieldManager(Names.OPERATOR_FIELD_MANAGER)
+        .build();
   }
 
   /** Only what is set is applied: the constructor fills in an empty spec and status. */

@@ -1,10 +1,13 @@
 package io.numaoperator.preflight;
 
+import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.KubeletPolicy;
 import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
 import io.numaoperator.plan.kubelet.KubeletPlan;
 import io.numaoperator.plan.kubelet.KubeletPlanner;
 import io.numaoperator.topology.Machine;
+import java.util.Optional;
 
 /** Preflight and plan for one node in one call. */
 public final class NodePlan {
@@ -18,7 +21,32 @@ public final class NodePlan {
    */
   public static KubeletPlan of(
       KubeletPolicy policy, NumaNodeStateStatus status, String nodeBootId) {
-    var node = new Preflight.Input(policy, status, nodeBootId);
+    return of(new Preflight.Input(policy, status, nodeBootId));
+  }
+
+  /**
+   * What would stop a node that has a plan now, were its kubelet of the next minor version: an
+   * upgrade happens under us, and may leave the kubelet down. Empty when nothing is known of.
+   */
+  public static Optional<String> afterUpgrade(
+      KubeletPolicy policy, NumaNodeStateStatus status, String nodeBootId) {
+    var next = new Preflight.Input(policy, status, nodeBootId, 1);
+    return switch (of(next)) {
+      case KubeletPlan.Planned planned -> Optional.empty();
+      case KubeletPlan.Refused(var reason, var message) ->
+          next.version().map(v -> "Kubernetes %d.%d: %s".formatted(v.major(), v.minor(), message));
+    };
+  }
+
+  /**
+   * The node's own settings. An agent that could not read the node's files reports none; what runs
+   * has to do then.
+   */
+  public static KubeletFragment ownSettings(NumaNodeStateStatus status) {
+    return Optional.ofNullable(status.baseline).orElse(status.effective.settings);
+  }
+
+  private static KubeletPlan of(Preflight.Input node) {
     var violation = Preflight.check(node);
     return violation.isPresent() ? violation.get() : planned(node);
   }
@@ -28,7 +56,7 @@ public final class NodePlan {
         KubeletPlanner.plan(
             node.policy(),
             Machine.of(node.status().inventory),
-            node.status().effective,
+            own(node.status()),
             node.version().orElseThrow());
     return switch (plan) {
       case KubeletPlan.Refused refused -> refused;
@@ -37,5 +65,13 @@ public final class NodePlan {
         yield violation.isPresent() ? violation.get() : planned;
       }
     };
+  }
+
+  private static EffectiveKubelet own(NumaNodeStateStatus status) {
+    var own = new EffectiveKubelet();
+    own.source = status.effective.source;
+    own.featureGates = status.effective.featureGates;
+    own.settings = ownSettings(status);
+    return own;
   }
 }

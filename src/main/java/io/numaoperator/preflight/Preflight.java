@@ -31,14 +31,21 @@ public final class Preflight {
    * @param policy what the node's policy asks for
    * @param status what the node's agent saw
    * @param nodeBootId the boot id in the Node's status
+   * @param ahead how many minor versions newer than it is the kubelet is taken to be
    */
-  public record Input(KubeletPolicy policy, NumaNodeStateStatus status, String nodeBootId) {
+  public record Input(
+      KubeletPolicy policy, NumaNodeStateStatus status, String nodeBootId, int ahead) {
+    public Input(KubeletPolicy policy, NumaNodeStateStatus status, String nodeBootId) {
+      this(policy, status, nodeBootId, 0);
+    }
+
     KubeletFacts kubelet() {
       return status.inventory.kubelet;
     }
 
     Optional<KubeletVersion> version() {
-      return KubeletVersion.parse(Objects.requireNonNullElse(kubelet().version, ""));
+      return KubeletVersion.parse(Objects.requireNonNullElse(kubelet().version, ""))
+          .map(v -> ahead == 0 ? v : new KubeletVersion(v.major(), v.minor() + ahead, 0));
     }
 
     Map<String, Boolean> featureGates() {
@@ -70,6 +77,7 @@ public final class Preflight {
         Preflight::serviceIsKnown,
         Preflight::dropInDirectoryIsThere,
         Preflight::noRemovedFeatureGate,
+        Preflight::noLockedFeatureGate,
         Preflight::evictionCounts,
         Preflight::stateFilesAgree);
   }
@@ -176,7 +184,19 @@ public final class Preflight {
         "RemovedFeatureGate",
         "The kubelet's configuration sets featureGates.MemoryManager, which Kubernetes 1.36 removed:"
             + " kubelet %s does not start with it. Remove it there.",
-        node.kubelet().version);
+        node.version().map(KubeletVersion::toString).orElse(""));
+  }
+
+  /** The same for a gate that can no longer be switched off. */
+  private static Optional<Refused> noLockedFeatureGate(Input node) {
+    var locked = node.version().map(v -> gates(node, v).lockedGates()).orElse(List.of());
+    return refuseIf(
+        !locked.isEmpty(),
+        "LockedFeatureGate",
+        "The kubelet's configuration switches off %s, which is locked on in kubelet %s: it does not"
+            + " start with that. Remove it there.",
+        String.join(", ", locked),
+        node.version().map(KubeletVersion::toString).orElse(""));
   }
 
   private static Optional<Refused> evictionCounts(Input node) {

@@ -4,6 +4,7 @@ import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.rollout.NodeProgress;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * All that is known about a node when it is judged.
@@ -56,9 +57,17 @@ public record NodeEvidence(
 
     /**
      * @param hash of the drop-in
-     * @param differences fields of the running kubelet that are not as wanted, for a person to read
+     * @param differences where the node is not as wanted, for a person to read
+     * @param drifted the plan was carried out, and somebody undid it
+     * @param nextVersion what would stop it after an upgrade to the next Kubernetes version
      */
-    record Ready(String hash, List<String> differences) implements Plan {
+    record Ready(
+        String hash, List<String> differences, boolean drifted, Optional<String> nextVersion)
+        implements Plan {
+      public Ready(String hash, List<String> differences) {
+        this(hash, differences, false, Optional.empty());
+      }
+
       public Ready {
         differences = List.copyOf(differences);
       }

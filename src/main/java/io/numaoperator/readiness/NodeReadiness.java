@@ -12,6 +12,7 @@ import io.numaoperator.readiness.NodeEvidence.Plan;
 import io.numaoperator.readiness.NodeEvidence.Scheduler;
 import io.numaoperator.readiness.NodeEvidence.Topology;
 import io.numaoperator.rollout.NodeProgress.Cordon;
+import io.numaoperator.rollout.NodeProgress.Target;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -51,7 +52,8 @@ public final class NodeReadiness {
                       + e.observed().effective.settings.topologyManagerPolicy
                       + ", scope "
                       + e.observed().effective.settings.topologyManagerScope
-                      + "), and so do its state files"));
+                      + "), and so do its state files"
+                      + nextVersion(e)));
 
   private static final Chain<NodeEvidence> DEVICES_CHAIN =
       Chain.of(
@@ -169,10 +171,10 @@ public final class NodeReadiness {
   }
 
   private static Optional<Verdict> settingsDiffer(NodeEvidence e) {
-    if (!(e.plan() instanceof Plan.Ready(var hash, var differences)) || differences.isEmpty()) {
+    if (!(e.plan() instanceof Plan.Ready ready) || ready.differences().isEmpty()) {
       return Optional.empty();
     }
-    var what = listed(differences);
+    var what = listed(ready.differences());
     if (e.policy().mode == Mode.Observe) {
       return Optional.of(
           Verdict.no("Differs", "mode Observe changes nothing; Enforce would change " + what));
@@ -183,6 +185,16 @@ public final class NodeReadiness {
     }
     if (e.paused()) {
       return Optional.of(Verdict.no("Paused", "the policy is paused; it differs in " + what));
+    }
+    if (e.progress().target() instanceof Target.Unapproved(var plan)) {
+      return Optional.of(
+          Verdict.no(
+              "WaitingForApproval",
+              "its plan is not the approved one; look at status.plan, and to approve the policy's"
+                  + " plan as it is now, set its spec.approvedPlan to "
+                  + plan
+                  + ". To change: "
+                  + what));
     }
     if (e.progress().heldBack().isPresent()) {
       return Optional.of(
@@ -203,6 +215,8 @@ public final class NodeReadiness {
                   "somebody else cordoned the node; it is changed when they uncordon it");
           case Cordon.None none when refused(e) ->
               Verdict.no("GrantRefused", "will be tried again; the agent said: " + error(e));
+          case Cordon.None none when ready.drifted() ->
+              Verdict.no("Drifted", "somebody undid what was applied; healed in its turn: " + what);
           case Cordon.None none -> Verdict.no("Waiting", "waits for its turn; to change: " + what);
         });
   }
@@ -379,6 +393,12 @@ public final class NodeReadiness {
   }
 
   // ---- words
+
+  private static String nextVersion(NodeEvidence e) {
+    return e.plan() instanceof Plan.Ready ready
+        ? ready.nextVersion().map(warning -> "; before an upgrade: " + warning).orElse("")
+        : "";
+  }
 
   private static String error(NodeEvidence e) {
     return Objects.requireNonNullElse(e.observed().attempt.error, "no error line was found");

@@ -42,12 +42,14 @@ public final class PolicyReadiness {
    * @param conflicts nodes that it selects but an older policy has, as {@code node (policy)}
    * @param problems what keeps parts from being applied at all; part → verdict
    * @param stopped the rollout starts nothing more because a node failed
+   * @param restoring the policy is being deleted, and brings its nodes back to their own settings
    */
   public record PolicyEvidence(
       List<NodeVerdict> nodes,
       List<String> conflicts,
       Map<String, Verdict> problems,
-      boolean stopped) {}
+      boolean stopped,
+      boolean restoring) {}
 
   /** All conditions by type. */
   public static Map<String, Verdict> judge(PolicyEvidence e) {
@@ -90,7 +92,23 @@ public final class PolicyReadiness {
         .toList();
   }
 
+  private static Verdict restoring(PolicyEvidence e) {
+    var first = notReady(e).stream().findFirst();
+    return Verdict.no(
+        "Restoring",
+        "the policy is being deleted, and %d nodes are still to be brought back to their own kubelet"
+                .formatted(e.nodes().size())
+            + " settings"
+            + first
+                .map(n -> ", first %s (%s: %s)".formatted(n.name, n.reason, n.message))
+                .orElse("")
+            + "; to let them go as they are, set rollout.onDelete to Keep");
+  }
+
   private static Verdict ready(PolicyEvidence e) {
+    if (e.restoring()) {
+      return restoring(e);
+    }
     if (!e.conflicts().isEmpty()) {
       return Verdict.no(
           "Conflict",

@@ -46,6 +46,14 @@ public record NodeProgress(
     /** It is as the policy wants it. */
     record Reached() implements Target {}
 
+    /**
+     * It has to be changed, and its plan is not approved: nothing is started, and what was not
+     * begun is taken back.
+     *
+     * @param plan the hash that the plan over all nodes has, to be approved
+     */
+    record Unapproved(String plan) implements Target {}
+
     /** It has to be changed to the drop-in with this hash. */
     record Change(String hash) implements Target {}
   }

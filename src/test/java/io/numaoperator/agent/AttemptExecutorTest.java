@@ -339,6 +339,77 @@ class AttemptExecutorTest {
     assertThat(node.kubeletWell()).isTrue();
   }
 
+  // ---- back to the node's own settings
+
+  @Test
+  void restoresWhatTheNodeHadByItself() throws Exception {
+    var before = node.runningConfig().deepCopy();
+    var files = Set.copyOf(node.files.keySet());
+    cordon(node);
+    start(node);
+    restore(node);
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+    assertThat(node.runningConfig()).isEqualTo(before);
+    assertThat(node.files.keySet())
+        .filteredOn(path -> !path.startsWith(JournalStore.DIRECTORY))
+        .containsExactlyInAnyOrderElementsOf(files);
+    assertThat(text(node, CPU_STATE)).contains("none");
+    assertThat(text(node, MEMORY_STATE)).contains("None");
+  }
+
+  /** The owner's file was damaged since: the node keeps what it runs with. */
+  @Test
+  void ownSettingsThatTheKubeletRefusesAreNotRestored() throws Exception {
+    cordon(node);
+    start(node);
+    var state = node.files.get(MEMORY_STATE);
+    node.refuses =
+        config ->
+            config.path("cpuManagerPolicy").asText().equals("none")
+                ? Optional.of("\"command failed\" err=\"the owner's file\"")
+                : Optional.empty();
+    restore(node);
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(last().error).contains("the owner's file");
+    assertThat(node.files.get(DROP_IN)).isEqualTo(DropIn.render(fragment()));
+    assertThat(node.files.get(MEMORY_STATE)).isEqualTo(state);
+    assertThat(node.kubeletWell()).isTrue();
+  }
+
+  @Test
+  void goesOnAfterDyingAtAnyActionOfARestore() throws Exception {
+    int deaths = 0;
+    for (boolean after : new boolean[] {false, true}) {
+      for (int at = 0; ; at++) {
+        var host = new FakeKubeletHost();
+        cordon(host);
+        start(host);
+        host.diesAt = host.actions.size() + at;
+        host.diesAfter = after;
+        boolean died = false;
+        try {
+          restore(host);
+        } catch (AgentDied e) {
+          died = true;
+        }
+        host.diesAt = -1;
+        if (died && new JournalStore(host).load().orElseThrow().granted().attempt() == 3) {
+          restore(host); // the grant was not taken yet
+        }
+        executor(host).resume();
+        host.sleep(Duration.ofMinutes(1));
+        assertThat(last().result).isEqualTo(Result.Succeeded);
+        assertThat(host.kubeletWell()).isTrue();
+        assertThat(host.files).doesNotContainKey(DROP_IN);
+        if (!died) {
+          break;
+        }
+        deaths++;
+      }
+    }
+    assertThat(deaths).isGreaterThan(20);
+  }
+
   // ---- dying at any point
 
   @Test
@@ -495,7 +566,26 @@ class AttemptExecutorTest {
                 window().toMillis(),
                 FakeKubeletHost.UNIT,
                 FakeKubeletHost.DROP_IN_DIRECTORY,
-                FakeKubeletHost.ROOT));
+                FakeKubeletHost.ROOT,
+                false));
+  }
+
+  /** Attempt 4: back to the node's own settings. */
+  private void restore(FakeKubeletHost host) throws Exception {
+    host.cordonedFor = Optional.of("gpu-nodes/4");
+    executor(host)
+        .start(
+            new Journal.Granted(
+                4,
+                DropIn.hash(new KubeletFragment()),
+                "gpu-nodes",
+                "boot-1",
+                new KubeletFragment(),
+                window().toMillis(),
+                FakeKubeletHost.UNIT,
+                FakeKubeletHost.DROP_IN_DIRECTORY,
+                FakeKubeletHost.ROOT,
+                true));
   }
 
   private AttemptExecutor executor(FakeKubeletHost host) {

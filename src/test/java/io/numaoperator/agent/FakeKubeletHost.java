@@ -34,6 +34,7 @@ final class FakeKubeletHost
     implements KubeletHost, ServiceManager, PodResources, KubeletApi, ApiServer, Time {
   static final String UNIT = "kubelet.service";
   static final String ROOT = "/var/lib/kubelet";
+  static final String MAIN_FILE = ROOT + "/config.yaml";
   static final String CPU_STATE = ROOT + "/cpu_manager_state";
   static final String MEMORY_STATE = ROOT + "/memory_manager_state";
   static final String DROP_IN_DIRECTORY = "/etc/kubernetes/kubelet.conf.d";
@@ -232,7 +233,9 @@ final class FakeKubeletHost
 
   @Override
   public Optional<byte[]> read(String path) {
-    return Optional.ofNullable(files.get(path));
+    return path.equals(MAIN_FILE)
+        ? Optional.of(mainConfig.toString().getBytes(UTF_8))
+        : Optional.ofNullable(files.get(path));
   }
 
   @Override
@@ -259,7 +262,8 @@ final class FakeKubeletHost
 
   @Override
   public boolean isDirectory(String path) {
-    return path.equals(DROP_IN_DIRECTORY);
+    return path.equals(DROP_IN_DIRECTORY)
+        || files.keySet().stream().anyMatch(file -> file.startsWith(path + "/"));
   }
 
   @Override
@@ -268,6 +272,7 @@ final class FakeKubeletHost
         .filter(path -> path.startsWith(directory + "/"))
         .map(path -> path.substring(directory.length() + 1).split("/", 2)[0])
         .distinct()
+        .sorted()
         .toList();
   }
 

@@ -37,6 +37,16 @@ class GrantsTest {
   }
 
   @Test
+  void aGrantToRestoreNamesNoSettings() {
+    var hash = DropIn.hash(new KubeletFragment());
+    spec().withObject("/kubelet").put("restore", true).put("hash", hash).remove("fragment");
+    grant().put("hash", hash);
+    var granted = ((Decision.Go) decide(2)).granted();
+    assertThat(granted.restore()).isTrue();
+    assertThat(DropIn.hash(granted.fragment())).isEqualTo(hash);
+  }
+
+  @Test
   void withoutAGrantNothingIsDone() {
     spec().remove("grant");
     assertThat(decide(0)).isEqualTo(new Decision.Nothing());

@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,6 +126,62 @@ class ObserverTest {
     assertThat(status.agentError).isNull();
     assertThat(status.effective.settings.topologyManagerPolicy).isEqualTo("best-effort");
     assertThat(status.effective.pid).isEqualTo(status.inventory.kubelet.pid);
+  }
+
+  private void restart() throws IOException {
+    node.stop(FakeKubeletHost.UNIT);
+    node.start(FakeKubeletHost.UNIT);
+    kubelet();
+    node.sleep(Duration.ofSeconds(10));
+  }
+
+  /** Also when the file is gone and the kubelet runs on, or was damaged. */
+  @Test
+  void theNodesOwnSettingsDoNotDependOnOurDropIn() throws IOException {
+    assertThat(observer.look().baseline.topologyManagerPolicy).isEqualTo("none");
+    var fragment = new KubeletFragment();
+    fragment.topologyManagerPolicy = "best-effort";
+    fragment.systemReserved = Map.of("memory", "9Gi");
+    node.files.put(FakeKubeletHost.DROP_IN, DropIn.render(fragment));
+    var foreign = FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner.conf";
+    node.files.put(foreign, "systemReserved: {memory: 1Gi}".getBytes(UTF_8));
+    node.files.put(FakeKubeletHost.DROP_IN_DIRECTORY + "/README", "not one".getBytes(UTF_8));
+    node.files.put(
+        FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner/earlier.conf",
+        "systemReserved: {memory: 5Gi}".getBytes(UTF_8));
+    restart();
+    var status = observer.look();
+    assertThat(status.effective.settings.topologyManagerPolicy).isEqualTo("best-effort");
+    assertThat(status.baseline.topologyManagerPolicy).isEqualTo("none");
+    assertThat(status.baseline.systemReserved).isEqualTo(Map.of("memory", "1Gi"));
+
+    // an edit of the owner's file counts at once, without a restart
+    node.files.put(foreign, "systemReserved: {memory: 2Gi}".getBytes(UTF_8));
+    assertThat(observer.look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
+
+    journal(fragment);
+    for (var damage : List.of("", "]:")) {
+      node.files.put(FakeKubeletHost.DROP_IN, damage.getBytes(UTF_8));
+      assertThat(observer.look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
+    }
+    node.files.remove(FakeKubeletHost.DROP_IN);
+    assertThat(observer.look().baseline.topologyManagerPolicy).isEqualTo("none");
+
+    node.files.put(foreign, "]:".getBytes(UTF_8));
+    assertThat(observer.look().agentError).contains("own configuration files cannot be read");
+  }
+
+  private void journal(KubeletFragment fragment) throws IOException {
+    var granted =
+        new Journal.Granted(
+            1, "h", "p", "boot-1", fragment, 1, FakeKubeletHost.UNIT, "", "", false);
+    new JournalStore(node)
+        .save(
+            new Journal(
+                granted,
+                Journal.Before.unknown(),
+                new Phase.Done(NumaNodeStateStatus.Result.Succeeded, ""),
+                0));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.NumaNodeState;
@@ -12,6 +13,7 @@ import io.numaoperator.api.NumaPolicySpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -85,6 +87,7 @@ class ApiServerLabTest {
         Arguments.of(
             "scheduler: {provider: None, nodeResourceTopologyMatch: {}}",
             "needs scheduler.provider"),
+        Arguments.of("approvedPlan: short", "at least 12"),
         Arguments.of("rollout: {maxUnavailable: 0}", "at least 1"),
         Arguments.of("rollout: {maxUnavailable: 0%}", "percentage"),
         Arguments.of("rollout: {verification: {window: 1s}}", "between 5s and 30m"));
@@ -201,6 +204,37 @@ class ApiServerLabTest {
     } finally {
       lab.client().resource(state).delete();
     }
+  }
+
+  /** Nobody can ask an agent for settings and for none at once. */
+  @Test
+  void aNodeIsGivenSettingsOrRestored() {
+    for (var kubelet :
+        List.of(
+            "{hash: 0123456789ab, verificationWindow: 5s}",
+            "{hash: 0123456789ab, verificationWindow: 5s, restore: false}",
+            "{hash: 0123456789ab, verificationWindow: 5s, restore: true, fragment: {}}")) {
+      assertThatThrownBy(() -> lab.client().resource(state(kubelet)).dryRun().create())
+          .hasMessageContaining("either a fragment or restore: true");
+    }
+    for (var kubelet :
+        List.of(
+            "{hash: 0123456789ab, verificationWindow: 5s, restore: true}",
+            "{hash: 0123456789ab, verificationWindow: 5s, fragment: {cpuManagerPolicy: none}}")) {
+      assertThat(lab.client().resource(state(kubelet)).dryRun().create()).isNotNull();
+    }
+  }
+
+  private static GenericKubernetesResource state(String kubelet) {
+    return Serialization.unmarshal(
+        """
+        apiVersion: numaoperator.io/v1alpha1
+        kind: NumaNodeState
+        metadata: {name: tried}
+        spec: {policy: p, kubelet: %s}
+        """
+            .formatted(kubelet),
+        GenericKubernetesResource.class);
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -14,9 +15,11 @@ import io.numaoperator.api.Condition;
 import io.numaoperator.api.KubeletPolicy;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec;
+import io.numaoperator.api.RolloutPolicy;
 import io.numaoperator.api.SchedulerPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,8 +27,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -54,12 +60,18 @@ class SliceLabTest {
   private static KubernetesClient client;
   private static final Set<String> OUT_OF_SERVICE = new ConcurrentSkipListSet<>();
   private static final AtomicInteger MOST_OUT = new AtomicInteger();
+  private static final Map<String, String> FILES = new TreeMap<>();
+  private static final Map<String, JsonNode> CONFIGZ = new TreeMap<>();
 
   @BeforeAll
   static void up() {
     lab = Lab.up("--nodes", "3");
     client = lab.client();
     client.nodes().watch(new CordonWatch());
+    for (var node : NODES) {
+      FILES.put(node, files(node));
+      CONFIGZ.put(node, configz(node));
+    }
     lab.install();
   }
 
@@ -436,10 +448,20 @@ class SliceLabTest {
     client.resource(nothing).delete();
   }
 
-  /** Somebody takes our file away: told, and brought back under the same rules. */
+  /**
+   * Somebody takes our file away, or edits it while its kubelet runs on: told within a minute, and
+   * brought back under the same rules.
+   */
   @Test
   @Order(7)
   void driftIsToldAndHealed() {
+    lab.exec(
+        "gpu-3",
+        "sed",
+        "-i",
+        "s/topologyManagerScope: pod/topologyManagerScope: container/",
+        "/etc/kubernetes/kubelet.conf.d/" + Names.DROP_IN_FILE);
+    await().atMost(Duration.ofMinutes(1)).until(() -> eventsOf("gpu-3").contains("KubeletDrifted"));
     lab.exec("gpu-2", "rm", "/etc/kubernetes/kubelet.conf.d/" + Names.DROP_IN_FILE);
     lab.exec("gpu-2", "sh", "-c", "rm /var/lib/kubelet/*_manager_state");
     lab.numalab("kubelet", "restart", "gpu-2");
@@ -447,7 +469,26 @@ class SliceLabTest {
     await().atMost(Lab.LONG).until(() -> dropIn("gpu-2").contains("single-numa-node"));
     awaitAllConfigured();
     assertThat(dropIn("gpu-2")).contains("single-numa-node");
+    assertThat(dropIn("gpu-3")).contains("topologyManagerScope: pod");
     assertThat(state("gpu-2").orElseThrow().getStatus().attempt.number).isGreaterThan(2);
+    assertThat(eventsOf("gpu-2"))
+        .contains(
+            "KubeletDrifted",
+            "CordonedForChange",
+            "ChangeGranted",
+            "KubeletChanged",
+            "BackInService");
+    assertThat(eventsOf("gpu-1")).contains("KubeletRolledBack").doesNotContain("KubeletDrifted");
+    assertThat(lab.kubectl("describe", "node", "gpu-3")).contains("KubeletDrifted");
+  }
+
+  /** The reasons of our Events of a node. */
+  private static List<String> eventsOf(String node) {
+    return client.v1().events().inNamespace("default").list().getItems().stream()
+        .filter(e -> e.getInvolvedObject().getName().equals(node))
+        .filter(e -> Names.OPERATOR_FIELD_MANAGER.equals(e.getSource().getComponent()))
+        .map(Event::getReason)
+        .toList();
   }
 
   /** A lost node is Unknown, never Ready; after a reboot it is judged by what is seen then. */
@@ -474,11 +515,157 @@ class SliceLabTest {
         .isEqualTo(client.nodes().withName(lost).get().getStatus().getNodeInfo().getBootID());
   }
 
-  /** Deleting the policy leaves the kubelets as they are, and nothing of ours behind. */
+  /**
+   * Also: what an earlier policy raised is given back when it is no longer asked for, and an
+   * approval holds for exactly the plan that was looked at.
+   */
   @Test
   @Order(9)
+  void observeShowsExactlyWhatEnforceMakesOnceItIsApproved() {
+    var attempts = attempts();
+    edit(
+        p -> {
+          p.getSpec().mode = NumaPolicySpec.Mode.Observe;
+          p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container;
+          p.getSpec().kubelet.memoryManager.reserved = null;
+        });
+    for (var node : NODES) {
+      awaitNode(node, "KubeletConfigured", c -> c.reason.equals("Differs"));
+    }
+    awaitPolicy(POLICY, "Ready", c -> c.reason.equals("Differs"));
+    var plan = client.resources(NumaPolicy.class).withName(POLICY).get().getStatus().plan;
+    assertThat(plan.nodePlans).hasSize(1);
+    assertThat(plan.nodePlans.getFirst().nodes).isEqualTo(3);
+    var shown = new TreeSet<String>();
+    state("gpu-2").orElseThrow().getStatus().plan.changes.stream()
+        .map(c -> c.field + ": " + c.from + " -> " + c.to)
+        .forEach(shown::add);
+    assertThat(shown)
+        .contains(
+            "topologyManagerScope: pod -> container",
+            "systemReserved[memory]: 8092Mi -> 200Mi",
+            "reservedMemory[0].memory: 4Gi -> 150Mi");
+    var before = configz("gpu-2");
+
+    edit(
+        p -> {
+          p.getSpec().mode = NumaPolicySpec.Mode.Enforce;
+          p.getSpec().approvedPlan = "another-plan";
+        });
+    for (var node : NODES) {
+      awaitNode(
+          node,
+          "KubeletConfigured",
+          c -> c.reason.equals("WaitingForApproval") && c.message.contains(plan.hash));
+    }
+    sleep(Duration.ofSeconds(3));
+    assertThat(attempts()).isEqualTo(attempts);
+    assertThat(NODES).noneMatch(SliceLabTest::isCordoned);
+
+    edit(p -> p.getSpec().approvedPlan = plan.hash);
+    awaitAllConfigured();
+    assertThat(changes(before, configz("gpu-2"))).isEqualTo(shown);
+    assertThat(state("gpu-2").orElseThrow().getStatus().plan.changes).isEmpty();
+
+    var changed = attempts();
+    edit(p -> p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Pod);
+    awaitNode("gpu-1", "KubeletConfigured", c -> c.reason.equals("WaitingForApproval"));
+    edit(p -> p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container);
+    awaitAllConfigured();
+    assertThat(attempts()).isEqualTo(changed);
+  }
+
+  private static List<Long> attempts() {
+    return NODES.stream().map(n -> state(n).orElseThrow().getStatus().attempt.number).toList();
+  }
+
+  private static JsonNode configz(String node) {
+    try {
+      return Serialization.jsonMapper()
+          .readTree(lab.kubectl("get", "--raw", "/api/v1/nodes/" + node + "/proxy/configz"))
+          .path("kubeletconfig");
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  /** All that differs between two configurations, in the words of status.plan.changes. */
+  private static Set<String> changes(JsonNode before, JsonNode after) {
+    var from = values(before);
+    var to = values(after);
+    var names = new TreeSet<>(from.keySet());
+    names.addAll(to.keySet());
+    var changes = new TreeSet<String>();
+    for (var name : names) {
+      if (!Objects.equals(from.get(name), to.get(name))) {
+        changes.add(name + ": " + from.get(name) + " -> " + to.get(name));
+      }
+    }
+    return changes;
+  }
+
+  private static Map<String, String> values(JsonNode config) {
+    var values = new TreeMap<String, String>();
+    for (var field : config.properties()) {
+      var value = field.getValue();
+      if (field.getKey().equals("reservedMemory")) {
+        value.forEach(
+            zone ->
+                values.put(
+                    "reservedMemory[" + zone.path("numaNode") + "].memory",
+                    zone.path("limits").path("memory").asText()));
+      } else if (value.isObject()) {
+        value
+            .properties()
+            .forEach(e -> values.put(field.getKey() + "[" + e.getKey() + "]", text(e.getValue())));
+      } else {
+        values.put(field.getKey(), text(value));
+      }
+    }
+    return values;
+  }
+
+  private static String text(JsonNode value) {
+    return value.isValueNode() ? value.asText() : value.toString();
+  }
+
+  /**
+   * Deleting the policy leaves the kubelets as they are, and nothing of ours behind; also when its
+   * owner had asked for more and thinks better of it, since that waits.
+   */
+  @Test
+  @Order(10)
   void deletingThePolicyLeavesTheKubelets() {
+    edit(
+        p -> {
+          p.getSpec().rollout.onDelete = RolloutPolicy.OnDelete.Restore;
+          p.getMetadata().getAnnotations().put(Names.PAUSED_ANNOTATION, "true");
+        });
+    await().atMost(LONG).until(SliceLabTest::hasFinalizer);
     client.resources(NumaPolicy.class).withName(POLICY).delete();
+    awaitPolicy(
+        POLICY, "Ready", c -> c.reason.equals("Restoring") && c.message.contains("gpu-1 (Paused"));
+    edit(p -> p.getSpec().rollout.onDelete = RolloutPolicy.OnDelete.Keep);
+    nothingOfOursIsLeft();
+    assertThat(dropIn("gpu-1")).contains("single-numa-node");
+    assertThat(statePolicy("gpu-1", "cpu_manager_state")).isEqualTo("static");
+  }
+
+  private static boolean hasFinalizer() {
+    return client
+        .resources(NumaPolicy.class)
+        .withName(POLICY)
+        .get()
+        .getMetadata()
+        .getFinalizers()
+        .contains(Names.RESTORE_FINALIZER);
+  }
+
+  private static void nothingOfOursIsLeft() {
+    await()
+        .atMost(LONG)
+        .ignoreExceptions() // the API server may be away
+        .until(() -> client.resources(NumaPolicy.class).withName(POLICY).get() == null);
     await()
         .atMost(Lab.LONG)
         .untilAsserted(
@@ -494,8 +681,58 @@ class SliceLabTest {
                   .isEmpty();
             });
     assertThat(NODES).noneMatch(SliceLabTest::isCordoned);
-    assertThat(dropIn("gpu-1")).contains("single-numa-node");
-    assertThat(statePolicy("gpu-1", "cpu_manager_state")).isEqualTo("static");
+  }
+
+  /**
+   * Every file and every setting is as it was before the operator came. The API server is away in
+   * the middle of it: nothing can be said of a kubelet then, and nothing is held against it.
+   */
+  @Test
+  @Order(11)
+  void aPolicyCanRestoreItsNodesBeforeItGoes() {
+    var policy = sample();
+    policy.getSpec().rollout.onDelete = RolloutPolicy.OnDelete.Restore;
+    policy.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container;
+    policy.getSpec().kubelet.memoryManager.reserved = null;
+    client.resource(policy).create();
+    awaitAllConfigured();
+    await().atMost(LONG).until(SliceLabTest::hasFinalizer);
+    assertThat(dropIn("gpu-1")).isNotBlank();
+
+    client.resources(NumaPolicy.class).withName(POLICY).delete();
+    await()
+        .atMost(LONG)
+        .pollInterval(Duration.ofMillis(200))
+        .until(
+            () ->
+                state("gpu-1")
+                    .map(s -> s.getStatus().attempt)
+                    .filter(a -> a.step == NumaNodeStateStatus.Step.Verifying)
+                    .isPresent());
+    lab.numalab("apiserver", "stop");
+    sleep(Duration.ofSeconds(20));
+    lab.numalab("apiserver", "start");
+    nothingOfOursIsLeft();
+
+    for (var node : NODES) {
+      assertThat(files(node)).as(node).isEqualTo(FILES.get(node));
+      assertThat(configz(node)).as(node).isEqualTo(CONFIGZ.get(node));
+      assertThat(statePolicy(node, "cpu_manager_state")).isEqualTo("none");
+      assertThat(eventsOf(node)).contains("KubeletRestored");
+    }
+    assertThat(eventsOf("gpu-2")).doesNotContain("KubeletRolledBack");
+    assertThat(lab.exec("gpu-1", "cat", "/var/lib/numaoperator/journal.json"))
+        .contains("\"result\" : \"Succeeded\"", "\"restore\" : true");
+  }
+
+  /** Every file that configures the kubelet, with its hash. */
+  private static String files(String node) {
+    return lab.exec(
+        node,
+        "sh",
+        "-c",
+        "find /etc/kubernetes /etc/systemd/system /etc/default /var/lib/kubelet/config.yaml"
+            + " /var/lib/kubelet/kubeadm-flags.env -type f | sort | xargs sha256sum");
   }
 
   private static void sleep(Duration time) {

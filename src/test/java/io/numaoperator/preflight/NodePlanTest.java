@@ -74,6 +74,10 @@ class NodePlanTest {
             "v1.36.3",
             s -> s.effective.featureGates = Map.of("MemoryManager", true)),
         violation(
+            "LockedFeatureGate",
+            "TopologyManagerPolicyOptions, which is locked on in kubelet v1.36.3",
+            s -> s.effective.featureGates = Map.of("TopologyManagerPolicyOptions", false)),
+        violation(
             "EvictionNotCounted",
             "--experimental-allocatable-ignore-eviction",
             s -> flags(s, ManagedField.IGNORE_EVICTION_FLAG)),
@@ -227,6 +231,57 @@ class NodePlanTest {
             .isInstanceOf(agent ? Refused.class : Planned.class);
       }
     }
+  }
+
+  /** A kubelet that was upgraded or downgraded under us is judged by its version of now. */
+  @Test
+  void anotherVersionIsPreflightedAnew() {
+    var policy = new KubeletPolicy();
+    policy.cpuManager.options = new KubeletPolicy.CpuOptions();
+    policy.cpuManager.options.strictCpuReservation = true;
+    var status = status();
+    assertThat(NodePlan.of(policy, status, BOOT)).isInstanceOf(Planned.class);
+    status.inventory.kubelet.version = "v1.32.9"; // alpha there
+    assertThat(NodePlan.of(policy, status, BOOT))
+        .isInstanceOfSatisfying(
+            Refused.class, r -> assertThat(r.reason()).isEqualTo("UnsupportedOption"));
+    status.inventory.kubelet.version = "v1.31.2";
+    assertThat(NodePlan.of(policy, status, BOOT))
+        .isInstanceOfSatisfying(
+            Refused.class, r -> assertThat(r.reason()).isEqualTo("KubeletTooOld"));
+  }
+
+  /** What the next version will stop at is told, and holds nothing up. */
+  @Test
+  void theNextVersionIsLookedAtToo() {
+    var status = status();
+    status.inventory.kubelet.version = "v1.35.4";
+    assertThat(NodePlan.afterUpgrade(new KubeletPolicy(), status, BOOT)).isEmpty();
+    status.effective.featureGates = Map.of("MemoryManager", true);
+    assertThat(NodePlan.of(new KubeletPolicy(), status, BOOT)).isInstanceOf(Planned.class);
+    assertThat(NodePlan.afterUpgrade(new KubeletPolicy(), status, BOOT).orElseThrow())
+        .startsWith("Kubernetes 1.36: ")
+        .contains("featureGates.MemoryManager", "v1.36.0 does not start");
+
+    status.inventory.kubelet.version = "v1.32.9";
+    status.effective.featureGates = Map.of("CPUManagerPolicyOptions", false);
+    assertThat(NodePlan.afterUpgrade(new KubeletPolicy(), status, BOOT).orElseThrow())
+        .startsWith("Kubernetes 1.33: ")
+        .contains("CPUManagerPolicyOptions", "locked on");
+  }
+
+  /** What an earlier policy raised is not taken for the node's own. */
+  @Test
+  void theNodesOwnSettingsArePlannedFrom() {
+    var status = status();
+    var fresh = (Planned) NodePlan.of(new KubeletPolicy(), status, BOOT);
+    status.baseline = status.effective.settings;
+    status.effective = new EffectiveKubelet();
+    status.effective.source = Source.Configz;
+    status.effective.settings =
+        KubeletSettings.of(Fragments.config("{systemReserved: {memory: 9Gi}}"));
+    assertThat(((Planned) NodePlan.of(new KubeletPolicy(), status, BOOT)).hash())
+        .isEqualTo(fresh.hash());
   }
 
   @Test

@@ -42,6 +42,7 @@ class NodeReadinessTest {
     final NumaPolicySpec policy = new NumaPolicySpec();
     final NumaNodeStateStatus observed = new NumaNodeStateStatus();
     boolean paused;
+    boolean approved = true;
     boolean nodeReady = true;
     Agent agent = new Agent.Alive();
     Plan plan = new Plan.Ready("h", List.of());
@@ -81,8 +82,10 @@ class NodeReadinessTest {
     NodeEvidence evidence() {
       var target =
           switch (plan) {
-            case Plan.Ready(var hash, var differences) when !differences.isEmpty() ->
-                new Target.Change(hash);
+            case Plan.Ready ready when !ready.differences().isEmpty() && !approved ->
+                new Target.Unapproved("all-plans");
+            case Plan.Ready ready when !ready.differences().isEmpty() ->
+                new Target.Change(ready.hash());
             case Plan.Ready ready -> new Target.Reached();
             default -> new Target.Unplanned();
           };
@@ -136,6 +139,17 @@ class NodeReadinessTest {
     assertThat(verdicts.get(NodeReadiness.TOPOLOGY).reason()).isEqualTo("Published");
     assertThat(verdicts.get(NodeReadiness.SCHEDULER).status()).isEqualTo(Status.Unknown);
     assertThat(verdicts.get(NodeReadiness.ALIGNMENT).isTrue()).isTrue();
+  }
+
+  /** It holds nothing up, but whoever looks sees it. */
+  @Test
+  void whatTheNextVersionStopsAtIsSaid() {
+    var world = new World();
+    world.plan =
+        new Plan.Ready("h", List.of(), false, Optional.of("Kubernetes 1.36: remove the gate."));
+    var verdict = NodeReadiness.judge(world.evidence()).get(NodeReadiness.KUBELET);
+    assertThat(verdict.isTrue()).isTrue();
+    assertThat(verdict.message()).endsWith("before an upgrade: Kubernetes 1.36: remove the gate.");
   }
 
   private static Arguments broken(
@@ -280,6 +294,21 @@ class NodeReadinessTest {
               w.ended(Result.Refused);
             }),
         broken(kubelet, Status.False, "Waiting", "its turn", World::differs),
+        broken(
+            kubelet,
+            Status.False,
+            "Drifted",
+            "somebody undid what was applied",
+            w -> w.plan = new Plan.Ready("h", List.of("x"), true, Optional.empty())),
+        broken(
+            kubelet,
+            Status.False,
+            "WaitingForApproval",
+            "set its spec.approvedPlan to all-plans. To change: topologyManagerPolicy",
+            w -> {
+              w.differs();
+              w.approved = false;
+            }),
         broken(
             kubelet,
             Status.False,

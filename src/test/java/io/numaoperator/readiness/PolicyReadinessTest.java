@@ -36,7 +36,7 @@ class PolicyReadinessTest {
   }
 
   private static PolicyEvidence evidence(NodeVerdict... nodes) {
-    return new PolicyEvidence(List.of(nodes), List.of(), Map.of(), false);
+    return new PolicyEvidence(List.of(nodes), List.of(), Map.of(), false, false);
   }
 
   @Test
@@ -90,10 +90,31 @@ class PolicyReadinessTest {
                 List.of(node("a", Status.False, "RolledBack", false, true)),
                 List.of(),
                 Map.of(),
-                true));
+                true,
+                false));
     assertThat(verdicts.get("Stalled").isTrue()).isTrue();
     assertThat(verdicts.get("Stalled").message()).contains("failed: a");
     assertThat(verdicts.get("Reconciling").isTrue()).isFalse();
+  }
+
+  /** A deletion that waits says for what, and how to end it. */
+  @Test
+  void aPolicyThatRestoresItsNodesSaysWhatItWaitsFor() {
+    var ready =
+        PolicyReadiness.judge(
+                new PolicyEvidence(
+                    List.of(
+                        node("a", Status.Unknown, "NodeNotReady"),
+                        node("b", Status.True, "Aligned")),
+                    List.of(),
+                    Map.of(),
+                    false,
+                    true))
+            .get("Ready");
+    assertThat(ready.status()).isEqualTo(Status.False);
+    assertThat(ready.reason()).isEqualTo("Restoring");
+    assertThat(ready.message())
+        .contains("2 nodes", "a (NodeNotReady: because)", "set rollout.onDelete to Keep");
   }
 
   @Test
@@ -104,6 +125,7 @@ class PolicyReadinessTest {
                 List.of(node("a", Status.True, "Aligned")),
                 List.of(),
                 Map.of("SchedulerReady", Verdict.no("NotOurs", "somebody else's")),
+                false,
                 false));
     assertThat(verdicts.get("SchedulerReady").reason()).isEqualTo("NotOurs");
     assertThat(verdicts.get("Ready").status()).isEqualTo(Status.False);
@@ -118,7 +140,7 @@ class PolicyReadinessTest {
     }
     nodes.add(node("z-failed", Status.False, "RolledBack", false, true));
     nodes.add(node("y-updating", Status.False, "Updating", true, false));
-    var evidence = new PolicyEvidence(nodes, List.of(), Map.of(), false);
+    var evidence = new PolicyEvidence(nodes, List.of(), Map.of(), false, false);
     var listed = PolicyReadiness.notReady(evidence);
     assertThat(listed).hasSize(20);
     assertThat(listed.get(0).name).isEqualTo("z-failed");

@@ -202,6 +202,18 @@ class RolloutTest {
     assertThat(next(budget(5), Node.named("a").target(new Target.Unplanned()))).isEmpty();
   }
 
+  /** A plan that is no longer the approved one: nothing is started, and what was not begun ends. */
+  @Test
+  void anUnapprovedPlanIsNotCarriedOut() {
+    var held = Node.named("a").target(new Target.Unapproved("p"));
+    assertThat(next(budget(5), held)).isEmpty();
+    var cordoned = held.cordon(new Cordon.Ours(1));
+    assertThat(next(budget(5), cordoned)).containsExactly(new Action.Uncordon("a"));
+    assertThat(next(budget(5), cordoned.grant(1, "new"))).containsExactly(new Action.Revoke("a"));
+    assertThat(next(budget(5), cordoned.grant(1, "new").attempt(1, "new", Outcome.Running)))
+        .isEmpty();
+  }
+
   @Test
   void skippedSilentAndForeignNodesAreNotStarted() {
     assertThat(

@@ -20,17 +20,17 @@ public final class KubeletPlanner {
   /**
    * The plan for one node.
    *
-   * @param effective what the running kubelet says, with or without an earlier drop-in of ours
+   * @param own what the kubelet would run with without a drop-in of ours, in the same form as what
+   *     a running one says
    */
   public static KubeletPlan plan(
-      KubeletPolicy policy, Machine machine, EffectiveKubelet effective, KubeletVersion version) {
-    var gates =
-        new VersionGates(version, Objects.requireNonNullElse(effective.featureGates, Map.of()));
-    var settings = Objects.requireNonNullElseGet(effective.settings, KubeletFragment::new);
+      KubeletPolicy policy, Machine machine, EffectiveKubelet own, KubeletVersion version) {
+    var gates = new VersionGates(version, Objects.requireNonNullElse(own.featureGates, Map.of()));
+    var settings = Objects.requireNonNullElseGet(own.settings, KubeletFragment::new);
     var draft = Draft.empty();
     try {
       CpuPlan.of(policy, machine, gates).write(draft);
-      ReservedCgroups.write(draft, settings, effective.source);
+      ReservedCgroups.write(draft, settings, own.source);
       MemoryPlan.of(policy.memoryManager, machine, settings).write(draft);
       TopologyPlan.of(policy.topologyManager, machine, gates).write(draft);
     } catch (RefusedException refusal) {

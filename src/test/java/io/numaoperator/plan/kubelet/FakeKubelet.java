@@ -60,7 +60,22 @@ final class FakeKubelet {
     }
     dropEmpty(config);
     defaults(config);
+    countReservedCpus(config);
     return new FakeKubelet(minor, machine, config);
+  }
+
+  /** cmd/kubelet/app/server.go, run; a map that it has to make there is not seen in /configz. */
+  private static void countReservedCpus(ObjectNode config) {
+    var cpus = CpuSet.parse(config.path("reservedSystemCPUs").asText());
+    if (cpus.isEmpty()) {
+      return;
+    }
+    if (config.get("kubeReserved") instanceof ObjectNode kube) {
+      kube.remove("cpu");
+    }
+    if (config.get("systemReserved") instanceof ObjectNode system) {
+      system.put("cpu", Integer.toString(cpus.size()));
+    }
   }
 
   /** The kubeletconfig object of its /configz. */

@@ -4,21 +4,28 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.KubeletPolicy;
 import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
 import io.numaoperator.api.NumaNodeStateStatus.Inventory;
 import io.numaoperator.api.NumaNodeStateStatus.Source;
 import io.numaoperator.kubelet.ConfigComparison;
+import io.numaoperator.kubelet.ConfigFiles;
 import io.numaoperator.kubelet.DropIn;
 import io.numaoperator.kubelet.FragmentRules;
 import io.numaoperator.kubelet.KubeletSettings;
 import io.numaoperator.kubelet.KubeletVersion;
+import io.numaoperator.kubelet.OwnSettings;
+import io.numaoperator.kubelet.SettingsDiff;
 import io.numaoperator.kubelet.UnmanagedChanges;
 import io.numaoperator.plan.kubelet.KubeletPlan.Planned;
 import io.numaoperator.plan.kubelet.KubeletPlan.Refused;
 import io.numaoperator.topology.CpuSet;
 import io.numaoperator.topology.Machine;
 import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -80,6 +87,12 @@ class KubeletPlannerLawTest {
         .as("seed %d\n%s", seed, text)
         .isEmpty();
     assertThat(UnmanagedChanges.between(before, kubelet.configz())).as("seed %d", seed).isEmpty();
+    assertThat(
+            SettingsDiff.between(
+                OwnSettings.with(world.own(before), plan.fragment()),
+                KubeletSettings.of(kubelet.configz())))
+        .as("what is shown is what comes, seed %d\n%s\n%s", seed, world.mainFile, text)
+        .isEmpty();
     assertThat(plan.hash()).isEqualTo(DropIn.hash(file));
     assertThat(world.plan(policy, kubelet.configz()))
         .as("fixed point, seed %d\n%s", seed, text)
@@ -89,6 +102,46 @@ class KubeletPlannerLawTest {
     memory(world, plan, kubelet, seed);
     cpus(world, policy, plan, seed);
     return kubelet;
+  }
+
+  /**
+   * A plan is a function of the node's own configuration and the policy: what was applied before
+   * leaves nothing behind. Nor does a drop-in that was removed while its kubelet runs on.
+   */
+  @Test
+  void aFormerPolicyLeavesNothingBehind() {
+    int compared = 0;
+    for (int seed = 0; seed < CASES; seed++) {
+      var world = new World(new Random(seed));
+      var fresh = world.before();
+      if (!(world.plan(world.policies.policy(), fresh) instanceof Planned first)) {
+        continue;
+      }
+      var second = world.policies.policy();
+      var file = DropIn.render(first.fragment());
+      var running = FakeKubelet.of(world.minor, world.machine(), world.mainFile, file).configz();
+      var own =
+          OwnSettings.without(
+              KubeletSettings.of(running), world.files(), first.fragment(), List.of());
+      assertThat(SettingsDiff.between(KubeletSettings.of(fresh), own))
+          .as("seed %d\n%s", seed, world.mainFile)
+          .isEmpty();
+      var actual = world.plan(second, own, running, world.inventory);
+      switch (world.plan(second, fresh)) {
+        case Refused refused -> assertThat(actual).as("seed %d", seed).isEqualTo(refused);
+        case Planned planned -> {
+          compared++;
+          assertThat(actual)
+              .as("seed %d", seed)
+              .isInstanceOfSatisfying(
+                  Planned.class, plan -> assertThat(plan.hash()).isEqualTo(planned.hash()));
+          assertThat(PlanHash.of(second.memoryManager, own, ((Planned) actual).fragment()))
+              .isEqualTo(
+                  PlanHash.of(second.memoryManager, KubeletSettings.of(fresh), planned.fragment()));
+        }
+      }
+    }
+    assertThat(compared).isGreaterThan(CASES / 3);
   }
 
   private static void memory(World world, Planned plan, FakeKubelet kubelet, int seed) {
@@ -177,10 +230,40 @@ class KubeletPlannerLawTest {
       return plan(policy, configz, inventory);
     }
 
+    /** What the files say without a drop-in. */
+    KubeletFragment files() {
+      return ConfigFiles.settings(Optional.of(mainFile.toString().getBytes(UTF_8)), List.of());
+    }
+
+    /** Of a kubelet that runs with any drop-in of ours, or none. */
+    KubeletFragment own(JsonNode configz) {
+      var all = new KubeletFragment();
+      all.cpuManagerPolicy = "none";
+      all.reservedSystemCPUs = "0";
+      all.memoryManagerPolicy = "None";
+      all.reservedMemory = List.of();
+      all.topologyManagerPolicy = "none";
+      all.topologyManagerScope = "pod";
+      all.topologyManagerPolicyOptions =
+          Map.of("prefer-closest-numa-nodes", "", "max-allowable-numa-nodes", "");
+      all.kubeReserved = Map.of("memory", "0");
+      all.systemReserved = Map.of("memory", "0");
+      all.evictionHard = Map.of("memory.available", "0%");
+      all.kubeReservedCgroup = "";
+      all.systemReservedCgroup = "";
+      all.enforceNodeAllocatable = List.of();
+      return OwnSettings.without(KubeletSettings.of(configz), files(), all, List.of());
+    }
+
     KubeletPlan plan(KubeletPolicy policy, JsonNode configz, Inventory inventory) {
+      return plan(policy, KubeletSettings.of(configz), configz, inventory);
+    }
+
+    KubeletPlan plan(
+        KubeletPolicy policy, KubeletFragment own, JsonNode configz, Inventory inventory) {
       var effective = new EffectiveKubelet();
       effective.source = Source.Configz;
-      effective.settings = KubeletSettings.of(configz);
+      effective.settings = own;
       effective.featureGates = KubeletSettings.featureGates(configz);
       return KubeletPlanner.plan(
           policy, Machine.of(inventory), effective, new KubeletVersion(1, minor, 0));

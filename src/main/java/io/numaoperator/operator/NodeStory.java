@@ -1,0 +1,210 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaNodeStateStatus.Attempt;
+import io.numaoperator.plan.ContentHash;
+import io.numaoperator.preflight.Divergence;
+import io.numaoperator.rollout.Action;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.net.HttpURLConnection;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import org.jboss.logging.Logger;
+
+/**
+ * Tells the steps of a node's change as Events of its Node, so that {@code kubectl describe node}
+ * has the story, and counts them. An Event is named by what it tells: told again, by a restarted
+ * operator say, it is the same object and not counted again. Events are for people; nothing is
+ * decided on them, and one that cannot be written holds nothing up.
+ */
+@ApplicationScoped
+class NodeStory {
+  private static final Logger LOG = Logger.getLogger(NodeStory.class);
+  private static final String NAMESPACE = "default"; // of the Events of cluster-scoped objects
+  private static final String NOT_BEGUN = "ChangeRefused";
+  private static final int LONGEST_NAME = 200;
+  private static final int LONGEST_MESSAGE = 1024;
+
+  private final KubernetesClient client;
+  private final MeterRegistry metrics;
+
+  @Inject
+  NodeStory(KubernetesClient client, MeterRegistry metrics) {
+    this.client = client;
+    this.metrics = metrics;
+  }
+
+  /** What an Event says. */
+  private record Line(String key, boolean warning, String reason, String message) {}
+
+  /**
+   * After an action was carried out.
+   *
+   * @param before the node's state that it was decided on
+   */
+  void acted(String policy, Action action, Node node, Optional<NumaNodeState> before) {
+    switch (action) {
+      case Action.Cordon cordon ->
+          tell(
+              node,
+              normal(
+                  cordon.attempt(),
+                  "CordonedForChange",
+                  "policy %s takes the node out of service for attempt %d to change its kubelet"
+                      .formatted(policy, cordon.attempt())));
+      case Action.Grant grant ->
+          tell(
+              node,
+              normal(
+                  grant.attempt(),
+                  "ChangeGranted",
+                  "attempt %d: the agent may change the kubelet now, to %s"
+                      .formatted(grant.attempt(), grant.hash())));
+      case Action.Revoke revoke -> before.ifPresent(state -> ended(node, state));
+      case Action.Uncordon uncordon ->
+          tell(
+              node,
+              normal(
+                  before.map(NodeStory::lastAttempt).orElse(0L),
+                  "BackInService",
+                  "policy %s has put the node back into service".formatted(policy)));
+    }
+  }
+
+  /** Somebody undid what was applied. */
+  void drifted(Node node, NumaNodeState state, String what) {
+    var status = state.getStatus();
+    var line =
+        new Line(
+            "drift %d %s".formatted(lastAttempt(state), status.dropInHash),
+            true,
+            "KubeletDrifted",
+            "what policy %s applied was undone: %s".formatted(state.getSpec().policy, what));
+    if (tell(node, line)) {
+      metrics.counter("numaoperator.kubelet.drifts", "policy", state.getSpec().policy).increment();
+    }
+  }
+
+  /** A grant is taken back when it was used, or when it is no longer wanted. */
+  private void ended(Node node, NumaNodeState state) {
+    var grant = state.getSpec().grant;
+    var attempt = Optional.ofNullable(state.getStatus()).map(s -> s.attempt);
+    var answered =
+        attempt.filter(a -> a.result != null && grant != null && grant.attempt.equals(a.number));
+    if (answered.isEmpty()) {
+      tell(
+          node,
+          normal(
+              grant == null ? 0 : grant.attempt,
+              "ChangeWithdrawn",
+              "the grant was taken back before the agent used it: it is no longer wanted"));
+      return;
+    }
+    if (tell(node, result(answered.get()))) {
+      metrics
+          .counter("numaoperator.kubelet.attempts", "result", answered.get().result.name())
+          .increment();
+    }
+  }
+
+  private static Line result(Attempt attempt) {
+    var number = "attempt %d: ".formatted(attempt.number);
+    return switch (attempt.result) {
+      case Succeeded ->
+          Divergence.withoutDropIn().hash().equals(attempt.hash)
+              ? normal(
+                  attempt.number,
+                  "KubeletRestored",
+                  number + "the kubelet runs with the node's own settings and was stable")
+              : normal(
+                  attempt.number,
+                  "KubeletChanged",
+                  number + "the kubelet runs as wanted and was stable (" + attempt.hash + ")");
+      case RolledBack ->
+          warning(
+              attempt,
+              "KubeletRolledBack",
+              number + "failed; the kubelet runs as before: " + attempt.error);
+      case RollbackFailed ->
+          warning(
+              attempt,
+              "KubeletRollbackFailed",
+              number + "failed, and so did the way back; see docs/operations.md: " + attempt.error);
+      case Refused -> warning(attempt, NOT_BEGUN, number + attempt.error);
+    };
+  }
+
+  private static Line normal(long attempt, String reason, String message) {
+    return new Line(reason + " " + attempt, false, reason, message);
+  }
+
+  private static Line warning(Attempt attempt, String reason, String message) {
+    return new Line(reason + " " + attempt.number, true, reason, message);
+  }
+
+  private static long lastAttempt(NumaNodeState state) {
+    return Optional.ofNullable(state.getStatus())
+        .flatMap(s -> Optional.ofNullable(s.attempt))
+        .map(a -> a.number)
+        .orElse(0L);
+  }
+
+  /**
+   * @return whether it was new
+   */
+  private boolean tell(Node node, Line line) {
+    try {
+      client.v1().events().inNamespace(NAMESPACE).resource(event(node, line)).create();
+      return true;
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+        LOG.warnf("event %s of node %s: %s", line.reason(), name(node), e.getMessage());
+      }
+      return false;
+    }
+  }
+
+  private static Event event(Node node, Line line) {
+    var now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    var uid = node.getMetadata().getUid();
+    var start = name(node).substring(0, Math.min(LONGEST_NAME, name(node).length()));
+    return new EventBuilder()
+        .withNewMetadata()
+        .withNamespace(NAMESPACE)
+        .withName(start + "." + ContentHash.of(uid + " " + line.key()))
+        .endMetadata()
+        .withNewInvolvedObject()
+        .withApiVersion("v1")
+        .withKind("Node")
+        .withName(name(node))
+        .withUid(uid)
+        .endInvolvedObject()
+        .withType(line.warning() ? "Warning" : "Normal")
+        .withReason(line.reason())
+        .withMessage(shortened(line.message()))
+        .withFirstTimestamp(now)
+        .withLastTimestamp(now)
+        .withCount(1)
+        .withNewSource()
+        .withComponent(Names.OPERATOR_FIELD_MANAGER)
+        .endSource()
+        .build();
+  }
+
+  private static String name(Node node) {
+    return node.getMetadata().getName();
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= LONGEST_MESSAGE ? text : text.substring(0, LONGEST_MESSAGE - 1) + "…";
+  }
+}

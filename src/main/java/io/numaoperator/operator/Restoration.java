@@ -1,0 +1,106 @@
+package io.numaoperator.operator;
+
+import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.NumaPolicySpec.Mode;
+import io.numaoperator.api.RolloutPolicy.OnDelete;
+import io.numaoperator.readiness.Verdict;
+import io.numaoperator.rollout.NodeProgress;
+import io.numaoperator.rollout.NodeProgress.Cordon;
+import io.numaoperator.rollout.NodeProgress.Target;
+import io.numaoperator.rollout.Rollout;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The end of a policy with {@code rollout.onDelete: Restore}: its nodes are changed once more, to
+ * no drop-in at all, by the same rollout; each is let go when that is done, and the policy's
+ * finalizer is taken off with the last.
+ */
+@ApplicationScoped
+class Restoration {
+  private final ClusterCache cache;
+  private final Writer writer;
+  private final Parts parts;
+  private final RolloutExecutor executor;
+  private final NodeRelease release;
+  private final OperatorSettings settings;
+
+  @Inject
+  Restoration(
+      ClusterCache cache,
+      Writer writer,
+      Parts parts,
+      RolloutExecutor executor,
+      NodeRelease release,
+      OperatorSettings settings) {
+    this.cache = cache;
+    this.writer = writer;
+    this.parts = parts;
+    this.executor = executor;
+    this.release = release;
+    this.settings = settings;
+  }
+
+  /** What its owner asks for. Observe changes nothing, not even back. */
+  static boolean isWanted(NumaPolicy policy) {
+    return policy.getSpec().rollout.onDelete == OnDelete.Restore
+        && policy.getSpec().mode == Mode.Enforce;
+  }
+
+  /** It is being deleted and has nodes to restore. */
+  static boolean isUnderWay(NumaPolicy policy) {
+    return policy.getMetadata().getDeletionTimestamp() != null
+        && hasFinalizer(policy)
+        && isWanted(policy);
+  }
+
+  static boolean isFinalizerToBeChanged(NumaPolicy policy) {
+    return hasFinalizer(policy) != isWanted(policy);
+  }
+
+  private static boolean hasFinalizer(NumaPolicy policy) {
+    return policy.getMetadata().getFinalizers().contains(Names.RESTORE_FINALIZER);
+  }
+
+  /** Does what can be done now for a policy that is being deleted. */
+  void proceed(NumaPolicy policy) {
+    if (!isUnderWay(policy)) {
+      if (hasFinalizer(policy)) {
+        writer.finalizer(policy, false); // its owner thought better of it
+      }
+      return;
+    }
+    var name = policy.getMetadata().getName();
+    var problems = parts.apply(policy);
+    var assessments = PolicyReconciler.assess(policy, cache, parts);
+    var nodes = assessments.stream().map(NodeAssessment::progress).toList();
+    executor.execute(
+        name, Rollout.next(nodes, PolicyReconciler.limits(policy, nodes, settings), Instant.now()));
+    PolicyReconciler.assess(policy, cache, parts).stream()
+        .filter(node -> isDone(node.progress()))
+        .forEach(node -> release.proceed(node.state(), node.node()));
+    if (cache.statesOf(name).isEmpty()) {
+      writer.finalizer(cache.policies().get(name).orElse(policy), false);
+    } else {
+      summarise(policy, problems);
+    }
+  }
+
+  /** Nothing of ours is left on it, or its owner wants it left alone. */
+  private static boolean isDone(NodeProgress node) {
+    return (node.target() instanceof Target.Reached || node.skipped())
+        && !node.underChange()
+        && node.grant().isEmpty()
+        && !(node.cordon() instanceof Cordon.Ours);
+  }
+
+  private void summarise(NumaPolicy policy, Map<String, Verdict> problems) {
+    new PolicySummary(policy, PolicyReconciler.assess(policy, cache, parts))
+        .status(List.of(), problems)
+        .ifPresent(status -> writer.status(policy, status));
+  }
+}
