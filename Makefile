@@ -21,6 +21,10 @@ jdk:
 tools:
 	@hack/need.sh ip:iproute2 dbus-daemon:dbus-daemon mvn:maven column:bsdextrautils pgrep:procps
 
+.PHONY: test-tools
+test-tools: tools
+	@hack/need.sh shellcheck:shellcheck dash:dash busybox:busybox
+
 ##@ Build
 
 .PHONY: build
@@ -43,7 +47,7 @@ format: jdk ## the Java sources, by google-java-format
 ##@ Test
 
 .PHONY: test
-test: jdk tools ## everything: unit, API-server and lab tests
+test: jdk test-tools ## everything: unit, API-server and lab tests
 	@hack/test.sh "$(LAB_BIN)"
 
 ##@ Look

@@ -4,6 +4,9 @@ set -eu
 lab_bin=$1
 mvn() { command mvn -B --no-transfer-progress "$@"; }
 
+echo "== shellcheck"
+shellcheck src/main/resources/guard/guard.sh
+
 mkdir -p target
 echo "== building the lab beside the unit tests (its output: target/lab-build.log)"
 nice src/lab/build.sh "$lab_bin" >target/lab-build.log 2>&1 &

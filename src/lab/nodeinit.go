@@ -40,7 +40,9 @@ type nodeInit struct {
 }
 
 func runNodeInit() error {
-	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // to systemd, a daemon-reload
 	unix.CloseOnExec(initConfigFD)
 	unix.CloseOnExec(initReportFD)
 	log.SetFlags(log.LstdFlags | log.Lmicroseconds)
@@ -57,7 +59,10 @@ func runNodeInit() error {
 	}
 	fmt.Fprintln(report, "ok")
 	report.Close()
-	select {}
+	for range hangups {
+		n.units.reload()
+	}
+	return nil
 }
 
 func (n *nodeInit) start() error {

@@ -317,6 +317,9 @@ func (u *unit) execCommands(lines []execLine) []execCommand {
 func (u *unit) serviceProperties(out map[string]any) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.def.timer != nil {
+		return // another interface
+	}
 	start := u.execCommands(u.def.execStart)
 	if len(start) > 0 {
 		start[0].StartTime, start[0].ExitTime, start[0].PID = micros(u.mainStart), micros(u.mainExit), uint32(u.mainPID)

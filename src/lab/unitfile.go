@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// unitFile is a systemd service unit with its drop-ins, as far as the lab's stand-in for systemd reads them. See
-// systemd.service(5), systemd.exec(5) and systemd.syntax(7). What it does not know it passes over, as systemd does.
+// unitFile is a systemd service or timer unit with its drop-ins, as far as the lab's stand-in for systemd reads them.
+// See systemd.unit(5), systemd.service(5), systemd.timer(5), systemd.exec(5) and systemd.syntax(7). What it does not
+// know it passes over, as systemd does.
 type unitFile struct {
 	fragment string
 	dropIns  []string
@@ -27,6 +28,20 @@ type unitFile struct {
 	restart          string
 	restartSec       time.Duration
 	timeoutStop      time.Duration
+
+	wants              []string
+	conditionPaths     []string // ConditionPathExists=
+	startLimitInterval time.Duration
+	startLimitBurst    int
+
+	timer *timerFile // nil for a service
+}
+
+// timerFile is what a timer unit has beside the rest.
+type timerFile struct {
+	unit           string
+	onActive       []time.Duration
+	onUnitInactive []time.Duration
 }
 
 // execLine is a command line with its prefix.
@@ -81,7 +96,11 @@ func loadUnit(root, name string) (*unitFile, error) {
 		return nil, nil
 	}
 	u := &unitFile{fragment: fragment, dropIns: dropIns, stamp: unitStamp(fragment, dropIns),
-		restart: "no", restartSec: 100 * time.Millisecond, timeoutStop: 90 * time.Second}
+		restart: "no", restartSec: 100 * time.Millisecond, timeoutStop: 90 * time.Second,
+		startLimitInterval: 10 * time.Second, startLimitBurst: 5}
+	if base, ok := strings.CutSuffix(name, ".timer"); ok {
+		u.timer = &timerFile{unit: base + ".service"}
+	}
 	for _, path := range append([]string{fragment}, dropIns...) {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -91,7 +110,10 @@ func loadUnit(root, name string) (*unitFile, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if len(u.execStart) == 0 {
+	if u.timer != nil && len(u.timer.onActive)+len(u.timer.onUnitInactive) == 0 {
+		return nil, fmt.Errorf("%s: Timer unit lacks value setting. Refusing.", name) //nolint:staticcheck // systemd's words
+	}
+	if u.timer == nil && len(u.execStart) == 0 {
 		return nil, fmt.Errorf("%s: Service has no ExecStart=. Refusing.", name) //nolint:staticcheck // systemd's words
 	}
 	return u, nil
@@ -132,6 +154,25 @@ func (u *unitFile) set(section, key, value string) error {
 	switch section + "." + key {
 	case "Unit.Description":
 		u.description = value
+	case "Unit.Wants":
+		u.wants = append(u.wants, strings.Fields(value)...)
+	case "Unit.ConditionPathExists":
+		if value == "" {
+			u.conditionPaths = nil
+			return nil
+		}
+		u.conditionPaths = append(u.conditionPaths, value)
+	// The older names, in either section, are those of systemd before 230, which it still takes.
+	case "Unit.StartLimitIntervalSec", "Unit.StartLimitInterval", "Service.StartLimitInterval":
+		return setDuration(&u.startLimitInterval, value)
+	case "Unit.StartLimitBurst", "Service.StartLimitBurst":
+		burst, err := strconv.Atoi(value)
+		u.startLimitBurst = burst
+		return err
+	case "Timer.Unit", "Timer.OnActiveSec", "Timer.OnUnitInactiveSec":
+		if u.timer != nil {
+			return u.timer.set(key, value)
+		}
 	case "Service.ExecStart":
 		return addExec(&u.execStart, value)
 	case "Service.ExecStartPre":
@@ -160,6 +201,37 @@ func (u *unitFile) set(section, key, value string) error {
 		return setDuration(&u.timeoutStop, value)
 	}
 	return nil
+}
+
+func (t *timerFile) set(key, value string) error {
+	if key == "Unit" {
+		t.unit = value
+		return nil
+	}
+	if value == "" { // resets all of them
+		t.onActive, t.onUnitInactive = nil, nil
+		return nil
+	}
+	var d time.Duration
+	err := setDuration(&d, value)
+	if key == "OnActiveSec" {
+		t.onActive = append(t.onActive, d)
+	} else {
+		t.onUnitInactive = append(t.onUnitInactive, d)
+	}
+	return err
+}
+
+// conditionsHold tells whether a start goes on; one that does not is no failure.
+func (u *unitFile) conditionsHold(root string) bool {
+	for _, condition := range u.conditionPaths {
+		path, not := strings.CutPrefix(condition, "!")
+		_, err := os.Stat(filepath.Join(root, path))
+		if (err == nil) == not {
+			return false
+		}
+	}
+	return true
 }
 
 // addExec adds a command line; an empty one resets the list.

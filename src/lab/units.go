@@ -14,7 +14,8 @@ import (
 )
 
 // unitManager stands for systemd's service manager on a node: services of Type=simple with Restart=, ExecStartPre=
-// and ExecStopPost=. Dependencies, sockets, cgroups, sandboxing and start limits are not there.
+// and ExecStopPost=, start limits, Wants=, ConditionPathExists= and timers (timers.go). Other dependencies and
+// conditions, sockets, cgroups and sandboxing are not there.
 type unitManager struct {
 	reaper *reaper
 	mu     sync.Mutex
@@ -50,6 +51,8 @@ type unit struct {
 	inactive   time.Time // InactiveEnterTimestamp
 	invocation []byte
 	run        *activation // nil when inactive
+	starts     int         // of the current interval of the start limit
+	startsFrom time.Time
 }
 
 // activation is the life of a unit between a start and the stop: its processes and automatic restarts.
@@ -70,7 +73,7 @@ func (m *unitManager) get(name string) (*unit, error) {
 	if u, ok := m.units[name]; ok {
 		return u, nil
 	}
-	if !strings.HasSuffix(name, ".service") || strings.Contains(name, "/") {
+	if !strings.HasSuffix(name, ".service") && !strings.HasSuffix(name, ".timer") || strings.Contains(name, "/") {
 		return nil, errNoSuchUnit(name)
 	}
 	def, err := loadUnit("/", name)
@@ -91,6 +94,10 @@ func (m *unitManager) reload() {
 	defer m.mu.Unlock()
 	for name, u := range m.units {
 		def, err := loadUnit("/", name)
+		if err == nil && def == nil && !u.isActive() {
+			delete(m.units, name)
+			continue
+		}
 		if err != nil || def == nil {
 			log.Printf("daemon-reload: %s: %v (keeping what was loaded)", name, err)
 			continue
@@ -140,13 +147,23 @@ func (u *unit) startLocked() error {
 		}
 		return nil
 	}
+	if !u.def.conditionsHold("/") {
+		u.mu.Unlock()
+		log.Printf("%s: skipped, a condition does not hold", u.name)
+		return nil
+	}
 	run := &activation{stop: make(chan struct{}), up: make(chan error, 1), done: make(chan struct{})}
 	u.run, u.result = run, "success"
 	if u.flush {
 		u.nRestarts, u.flush = 0, false
 	}
+	timer := u.def.timer != nil
 	u.mu.Unlock()
-	go u.live(run)
+	if timer {
+		go u.tick(run)
+	} else {
+		go u.live(run)
+	}
 	return <-run.up
 }
 
@@ -189,7 +206,7 @@ func (u *unit) kill(signal syscall.Signal) error {
 func (u *unit) resetFailed() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.nRestarts, u.flush, u.result = 0, false, "success"
+	u.nRestarts, u.flush, u.result, u.starts = 0, false, "success", 0
 	if u.active == "failed" {
 		u.active, u.sub = "inactive", "dead"
 	}
@@ -211,17 +228,26 @@ func (u *unit) setState(active, sub string) {
 func (u *unit) live(run *activation) {
 	defer close(run.done)
 	first := true
+	up := func(err error) {
+		if first {
+			run.up <- err
+			first = false
+		}
+	}
 	for {
-		stopped := u.runOnce(run, func(err error) {
-			if first {
-				run.up <- err
-				first = false
-			}
-		})
+		stopped, limited := false, !u.mayStart(time.Now())
+		if limited {
+			err := errors.New("Start request repeated too quickly.") //nolint:staticcheck // systemd's words
+			u.fail("start-limit-hit", err)
+			up(err)
+		} else {
+			u.startWanted()
+			stopped = u.runOnce(run, up)
+		}
 		u.mu.Lock()
 		policy, delay, failed := u.def.restart, u.def.restartSec, u.result != "success"
 		u.mu.Unlock()
-		again := !stopped && (policy == "always" || policy == "on-failure" && failed || policy == "on-success" && !failed)
+		again := !stopped && !limited && (policy == "always" || policy == "on-failure" && failed || policy == "on-success" && !failed)
 		if !again {
 			if failed {
 				u.setState("failed", "failed")
@@ -248,6 +274,33 @@ func (u *unit) live(run *activation) {
 		u.mu.Lock()
 		u.nRestarts, u.flush = u.nRestarts+1, false
 		u.mu.Unlock()
+	}
+}
+
+// mayStart counts a start and tells whether the start limit allows it, as ratelimit_below does in systemd.
+func (u *unit) mayStart(now time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	interval, burst := u.def.startLimitInterval, u.def.startLimitBurst
+	if interval == 0 || burst == 0 {
+		return true
+	}
+	if u.starts == 0 || now.Sub(u.startsFrom) > interval {
+		u.starts, u.startsFrom = 0, now
+	}
+	u.starts++
+	return u.starts <= burst
+}
+
+// startWanted starts what the unit wants, and does not wait for it.
+func (u *unit) startWanted() {
+	u.mu.Lock()
+	wants := u.def.wants
+	u.mu.Unlock()
+	for _, name := range wants {
+		if wanted, err := u.manager.get(name); err == nil {
+			go wanted.start() //nolint:errcheck // a failure is its own
+		}
 	}
 }
 

@@ -64,7 +64,8 @@ final class Agent {
     this.log = log;
     this.state = new AtomicReference<>(Optional.empty());
     this.attempt = new AtomicReference<>(Optional.empty());
-    this.executor = new AttemptExecutor(node, store, this::reported, log);
+    this.executor =
+        new AttemptExecutor(node, store, new Guard(node, Guard.PATIENCE), this::reported, log);
   }
 
   /** Runs until the process ends. */
@@ -207,6 +208,7 @@ final class Agent {
   private void execute() throws IOException, InterruptedException {
     executor.resume();
     while (true) {
+      executor.rest();
       var object = state.get();
       var kubelet = seen.kubelet();
       if (object.isPresent() && kubelet.isPresent()) {

@@ -29,19 +29,23 @@ final class AttemptExecutor {
 
   private final NodeAccess node;
   private final JournalStore store;
+  private final Guard guard;
   private final Fences fences;
   private final KubeletChange change;
   private final Verification verification;
   private final Consumer<Attempt> report;
   private final Log log;
+  private boolean resting; // the guard is as the end of the last attempt wants it
 
-  AttemptExecutor(NodeAccess node, JournalStore store, Consumer<Attempt> report, Log log) {
+  AttemptExecutor(
+      NodeAccess node, JournalStore store, Guard guard, Consumer<Attempt> report, Log log) {
     this.node = node;
     this.store = store;
+    this.guard = guard;
     this.report = report;
     this.log = log;
     this.fences = new Fences(node);
-    this.change = new KubeletChange(node, store);
+    this.change = new KubeletChange(node, store, guard);
     this.verification = new Verification(node, log);
   }
 
@@ -52,7 +56,7 @@ final class AttemptExecutor {
       report.accept(found.get().report());
       if (!found.get().done()) {
         log.info("attempt %d goes on at %s".formatted(number(found.get()), found.get().phase()));
-        run(afterReboot(found.get()));
+        run(entered(found.get(), afterReboot(found.get())));
       }
     }
   }
@@ -60,34 +64,73 @@ final class AttemptExecutor {
   /** Takes a grant: from here on its attempt number is used. */
   void start(Journal.Granted granted) throws IOException, InterruptedException {
     log.info("attempt %d: granted for %s".formatted(granted.attempt(), granted.hash()));
+    resting = false;
     run(journalled(granted, new Preparing()));
   }
 
   /** Uses up an attempt number without doing anything. */
   void refuse(Journal.Granted granted, String why) throws IOException {
     log.warn("attempt %d: refused: %s".formatted(granted.attempt(), why));
-    report.accept(journalled(granted, new Done(Result.Refused, why)).report());
+    journalled(granted, new Done(Result.Refused, why));
+  }
+
+  /** Between attempts: puts the guard to rest where that could not be done at an attempt's end. */
+  void rest() throws IOException {
+    var found = store.load();
+    if (!resting && found.isPresent() && found.get().done()) {
+      guard.rest(found.get().granted());
+      resting = true;
+    }
   }
 
   private Journal journalled(Journal.Granted granted, Phase phase) throws IOException {
     var journal =
         new Journal(granted, Journal.Before.unknown(), phase, node.time().now().toEpochMilli());
     store.save(journal);
+    report.accept(journal.report());
     return journal;
   }
 
   private void run(Journal first) throws InterruptedException {
     var journal = first;
-    report.accept(journal.report());
     while (!journal.done()) {
-      journal = saved(journal, step(journal));
-      report.accept(journal.report());
+      journal = entered(journal, step(journal));
     }
     log.info("attempt %d: %s".formatted(number(journal), journal.phase()));
   }
 
+  private Journal entered(Journal last, Journal next) {
+    if (next.done()) {
+      end(next);
+    }
+    var journal = saved(last, next);
+    report.accept(journal.report());
+    return journal;
+  }
+
+  /**
+   * Before the end is written down: a guard that is still armed when nobody goes on with the
+   * attempt would take back a change that is well.
+   */
+  private void end(Journal journal) {
+    try {
+      guard.rest(journal.granted());
+      resting = true;
+    } catch (IOException | RuntimeException e) {
+      log.warn("attempt %d: the guard: %s".formatted(number(journal), Errors.text(e)));
+    }
+  }
+
   private Journal step(Journal journal) throws InterruptedException {
     try {
+      var restored = guard.restoration(journal);
+      if (restored.isPresent()) {
+        var why = change.why(journal, restored.get());
+        var detour = Detours.afterRestoration(journal.phase(), why);
+        if (detour.isPresent()) {
+          return next(journal, detour.get());
+        }
+      }
       return switch (journal.phase()) {
         case Preparing p -> prepare(journal);
         case Stopping p -> next(journal, stop(journal));
@@ -112,7 +155,11 @@ final class AttemptExecutor {
     if (held.isPresent()) {
       return next(journal, held.get());
     }
-    return next(journal.with(change.backUp(journal.granted())), new Stopping());
+    guard.disarm(); // it may be armed with the backups that are made anew
+    var prepared = journal.with(change.backUp(journal.granted()));
+    guard.install(journal.granted());
+    guard.arm(prepared);
+    return next(prepared, new Stopping());
   }
 
   private Phase stop(Journal journal) throws IOException, InterruptedException {
@@ -123,7 +170,7 @@ final class AttemptExecutor {
         return held.get();
       }
     }
-    return change.stop(journal.granted().unit())
+    return change.stop(journal)
         ? new ClearingState()
         : new RollingBack(RollbackStage.Start, "the kubelet could not be stopped", true);
   }
@@ -185,34 +232,13 @@ final class AttemptExecutor {
     return rollback;
   }
 
-  /**
-   * A reboot started the kubelet with whatever was on the disk. Its containers are new and its
-   * memory may have another size: old state files are not put back.
-   */
   private Journal afterReboot(Journal journal) throws IOException {
-    if (node.host().bootId().equals(journal.granted().bootId())) {
-      return journal;
-    }
-    var why = "the node was rebooted during the change";
-    return next(
-        journal,
-        switch (journal.phase()) {
-          case Preparing p -> new Done(Result.Refused, why);
-          case Stopping p -> new RollingBack(RollbackStage.Start, why, false);
-          case ClearingState p -> new RollingBack(RollbackStage.Stop, why, false);
-          case Writing p -> new RollingBack(RollbackStage.Stop, why, false);
-          case Starting p -> new RollingBack(RollbackStage.Stop, why, false);
-          case Verifying p -> new RollingBack(RollbackStage.Stop, why, false);
-          case RollingBack r -> new RollingBack(r.stage(), r.why(), false);
-          case VerifyingRollback r -> new RollingBack(RollbackStage.Start, r.why(), false);
-          case Done d -> d;
-        });
+    return node.host().bootId().equals(journal.granted().bootId())
+        ? journal
+        : next(journal, Detours.afterReboot(journal.phase()));
   }
 
-  /**
-   * Writes the next phase down before it is acted on. When that fails on the way forward, the
-   * change is not gone on with; a rollback goes on from memory, since the node comes first.
-   */
+  /** Writes the next phase down before it is acted on. */
   private Journal saved(Journal last, Journal next) {
     try {
       if (!next.equals(last)) {
@@ -222,17 +248,8 @@ final class AttemptExecutor {
     } catch (IOException e) {
       var why = "the journal cannot be written: " + e.getMessage();
       log.warn("attempt %d: %s".formatted(number(next), why));
-      return switch (next.phase()) {
-        case Preparing p -> next(last, new Done(Result.Refused, why));
-        case Stopping p -> next(last, new Done(Result.Refused, why));
-        case ClearingState p -> next(last, new RollingBack(RollbackStage.Start, why, true));
-        case Writing p -> next(last, new RollingBack(RollbackStage.Stop, why, true));
-        case Starting p -> next(last, new RollingBack(RollbackStage.Stop, why, true));
-        case Verifying p -> next(last, new RollingBack(RollbackStage.Stop, why, true));
-        case RollingBack r -> next;
-        case VerifyingRollback r -> next;
-        case Done d -> next;
-      };
+      var detour = Detours.unwritten(next.phase(), why);
+      return detour.equals(next.phase()) ? next : next(last, detour);
     }
   }
 

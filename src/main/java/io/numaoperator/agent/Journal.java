@@ -90,6 +90,23 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
     return new Journal(granted, found, phase, since);
   }
 
+  /** The state files that the change deletes or that did not exist before it. */
+  List<Saved> touchedState() {
+    return before.saved().stream()
+        .filter(saved -> isState(saved.path()))
+        .filter(saved -> !saved.present() || before.clears().contains(saved.path()))
+        .toList();
+  }
+
+  /** The configuration that the change writes. */
+  List<Saved> savedConfiguration() {
+    return before.saved().stream().filter(saved -> !isState(saved.path())).toList();
+  }
+
+  private boolean isState(String path) {
+    return path.equals(granted.cpuState()) || path.equals(granted.memoryState());
+  }
+
   boolean done() {
     return phase instanceof Phase.Done;
   }

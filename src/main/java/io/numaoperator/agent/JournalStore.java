@@ -53,9 +53,9 @@ final class JournalStore {
   Journal.Saved backUp(String path) throws IOException {
     var bytes = host.read(path);
     if (bytes.isPresent()) {
-      host.write(backupOf(path), bytes.get());
+      host.write(backup(path), bytes.get());
     } else {
-      host.delete(backupOf(path));
+      host.delete(backup(path));
     }
     return new Journal.Saved(path, bytes.isPresent());
   }
@@ -67,7 +67,7 @@ final class JournalStore {
       return;
     }
     var bytes =
-        host.read(backupOf(saved.path()))
+        host.read(backup(saved.path()))
             .orElseThrow(() -> new IOException("the backup of " + saved.path() + " is gone"));
     var found = host.read(saved.path());
     if (found.isEmpty() || !Arrays.equals(found.get(), bytes)) {
@@ -75,7 +75,12 @@ final class JournalStore {
     }
   }
 
-  private static String backupOf(String path) {
-    return BACKUPS + path.substring(path.lastIndexOf('/'));
+  private static String backup(String path) {
+    return BACKUPS + "/" + backupName(path);
+  }
+
+  /** The name of a file's backup in {@link #BACKUPS}. */
+  static String backupName(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
   }
 }

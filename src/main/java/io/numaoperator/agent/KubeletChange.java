@@ -30,11 +30,13 @@ final class KubeletChange {
 
   private final NodeAccess node;
   private final JournalStore store;
+  private final Guard guard;
   private final KubeletLog log;
 
-  KubeletChange(NodeAccess node, JournalStore store) {
+  KubeletChange(NodeAccess node, JournalStore store, Guard guard) {
     this.node = node;
     this.store = store;
+    this.guard = guard;
     this.log = new KubeletLog(node.host());
   }
 
@@ -81,11 +83,14 @@ final class KubeletChange {
   }
 
   /**
-   * Stops the kubelet and waits for it.
+   * Stops the kubelet and waits for it. Whatever happens to the agent from then on, the guard
+   * starts the kubelet again.
    *
    * @return false when it is still there after a time in which systemd should have killed it
    */
-  boolean stop(String unit) throws IOException, InterruptedException {
+  boolean stop(Journal journal) throws IOException, InterruptedException {
+    var unit = journal.granted().unit();
+    guard.arm(journal);
     if (state(unit).stopped()) {
       return true;
     }
@@ -122,7 +127,8 @@ final class KubeletChange {
 
   private void requireStopped(Journal journal) throws IOException {
     if (!state(journal.granted().unit()).stopped()) {
-      throw new IOException("the kubelet was started by somebody else during the change");
+      throw new IOException(
+          "the kubelet was started during the change by somebody else, or by the guard's timer");
     }
   }
 
@@ -144,7 +150,7 @@ final class KubeletChange {
 
   private Phase stopAgain(Journal journal, RollingBack rollback)
       throws IOException, InterruptedException {
-    if (!stop(journal.granted().unit())) {
+    if (!stop(journal)) {
       throw new IOException("the kubelet could not be stopped");
     }
     return at(RollbackStage.Restore, rollback);
@@ -160,29 +166,20 @@ final class KubeletChange {
     }
     // In this order a kubelet can start at any moment, should the node be rebooted in between: one
     // without state files starts with either configuration.
-    var touched = touched(journal);
+    var touched = journal.touchedState();
     for (var saved : touched) {
       node.host().delete(saved.path());
     }
-    for (var saved : journal.before().saved()) {
-      if (saved.path().equals(journal.granted().dropIn())) {
-        store.restore(saved);
-      }
+    for (var saved : journal.savedConfiguration()) {
+      store.restore(saved);
     }
     if (rollback.restoreState()) {
       for (var saved : touched) {
         store.restore(saved);
       }
     }
+    guard.countAnew();
     return at(RollbackStage.Start, rollback);
-  }
-
-  /** The state files that the change deleted or that did not exist before it. */
-  private static List<Journal.Saved> touched(Journal journal) {
-    return journal.before().saved().stream()
-        .filter(saved -> !saved.path().equals(journal.granted().dropIn()))
-        .filter(saved -> !saved.present() || journal.before().clears().contains(saved.path()))
-        .toList();
   }
 
   private Phase startAgain(Journal journal, RollingBack rollback)
@@ -240,6 +237,20 @@ final class KubeletChange {
   private String down(String unit, Phase.Start start) throws IOException {
     return "the kubelet did not stay up: %s is %s: %s"
         .formatted(unit, state(unit), log.errorSince(start, unit));
+  }
+
+  /** The guard's restoration, with the kubelet's own words where it was started with the change. */
+  String why(Journal journal, GuardFiles.Restoration restoration) {
+    var unit = journal.granted().unit();
+    var cause =
+        switch (journal.phase()) {
+          case Phase.Starting(var start) -> ": " + log.errorSince(start, unit);
+          case Phase.Verifying(var start, var run) -> ": " + log.errorSince(start, unit);
+          case Phase.RollingBack rollback -> ": " + rollback.why();
+          default -> "";
+        };
+    return "restored by the guard after %d unverified starts%s"
+        .formatted(restoration.starts(), cause);
   }
 
   private UnitState state(String unit) throws IOException {

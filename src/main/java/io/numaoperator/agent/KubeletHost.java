@@ -26,6 +26,9 @@ interface KubeletHost {
   /** The names in a directory, sorted; none when there is no such directory. */
   List<String> list(String directory) throws IOException;
 
+  /** Makes the directory, durably; that it is there is fine. Its parent must exist. */
+  void makeDirectory(String path) throws IOException;
+
   /** The file's size in bytes, 0 when there is no such file. */
   long size(String path);
 

@@ -115,6 +115,16 @@ final class LocalHost implements KubeletHost {
   }
 
   @Override
+  public void makeDirectory(String path) throws IOException {
+    var directory = local(path);
+    if (!Files.isDirectory(directory)) {
+      Files.createDirectory(directory);
+      Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+      syncDirectory(directory.getParent());
+    }
+  }
+
+  @Override
   public long size(String path) {
     try {
       return Files.size(local(path));

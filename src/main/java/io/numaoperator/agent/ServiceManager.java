@@ -1,9 +1,10 @@
 package io.numaoperator.agent;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 
-/** systemd, as far as the kubelet's unit needs it. */
+/** systemd, as far as the kubelet's unit and its guard need it. */
 interface ServiceManager {
   /**
    * The unit's state; empty when the manager has no such unit.
@@ -17,6 +18,15 @@ interface ServiceManager {
 
   /** Asks for a start and returns at once; starting a running unit is fine. */
   void start(String unit) throws IOException;
+
+  /** Whether a unit of any kind is active. */
+  boolean active(String unit) throws IOException;
+
+  /** The drop-in files that are in force for a unit. */
+  List<String> dropIns(String unit) throws IOException;
+
+  /** Reads all unit files again; returns when that is done. */
+  void reload() throws IOException;
 
   /**
    * A service unit.

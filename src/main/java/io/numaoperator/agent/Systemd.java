@@ -3,6 +3,7 @@ package io.numaoperator.agent;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.freedesktop.dbus.DBusPath;
 import org.freedesktop.dbus.connections.impl.DBusConnection;
@@ -84,6 +85,42 @@ final class Systemd implements ServiceManager, AutoCloseable {
           }
           return manager.StartUnit(unit, MODE);
         });
+  }
+
+  @Override
+  public boolean active(String unit) throws IOException {
+    return call(
+        bus -> {
+          var path = path(manager(bus), unit);
+          return path.isPresent() && "active".equals(property(bus, path.get(), "ActiveState"));
+        });
+  }
+
+  @Override
+  public List<String> dropIns(String unit) throws IOException {
+    return call(
+        bus -> {
+          var path = path(manager(bus), unit);
+          return path.isPresent()
+              ? List.copyOf(Systemd.<List<String>>property(bus, path.get(), "DropInPaths"))
+              : List.of();
+        });
+  }
+
+  @Override
+  public void reload() throws IOException {
+    call(
+        bus -> {
+          manager(bus).Reload();
+          return null;
+        });
+  }
+
+  @SuppressWarnings("TypeParameterUnusedInFormals") // as in Properties.Get
+  private static <T> T property(DBusConnection bus, DBusPath path, String name)
+      throws DBusException {
+    return bus.getRemoteObject(SystemdBus.NAME, path.getPath(), Properties.class)
+        .Get(SystemdBus.UNIT, name);
   }
 
   private static SystemdBus.Manager manager(DBusConnection bus) throws DBusException {

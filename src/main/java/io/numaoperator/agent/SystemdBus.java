@@ -24,5 +24,7 @@ final class SystemdBus {
     DBusPath StopUnit(String name, String mode);
 
     void ResetFailedUnit(String name);
+
+    void Reload();
   }
 }

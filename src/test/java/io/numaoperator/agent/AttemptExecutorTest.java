@@ -119,10 +119,13 @@ class AttemptExecutorTest {
   void aPodThatComesBetweenTheChecksIsSeen() throws Exception {
     cordon(node);
     // dies with the kubelet still running, and before it goes on a pod has come
-    var journalWrites = 1 + 1 + 2 + 1; // Preparing, configz, two state files, no drop-in
-    node.diesAt = journalWrites;
-    node.diesAfter = true;
+    var other = new FakeKubeletHost();
+    cordon(other);
+    start(other);
+    node.diesAt = other.actions.indexOf("stop");
     untilDeath(node);
+    node.diesAt = -1;
+    node.actions.clear();
     node.containers.add(FakeKubeletHost.pinned());
     executor(node).resume();
     assertThat(last().result).isEqualTo(Result.Refused);
@@ -149,7 +152,9 @@ class AttemptExecutorTest {
     start(node);
     assertThat(last().result).isEqualTo(Result.Refused);
     assertThat(last().error).isEqualTo(why);
-    assertThat(node.actions).allMatch(a -> a.startsWith("write /var/lib/numaoperator/"));
+    assertThat(node.actions)
+        .allMatch(a -> a.matches("(write|delete) /var/lib/numaoperator/.*"))
+        .doesNotContain("write " + GuardFiles.ARMED);
     assertThat(node.kubeletWell()).isTrue();
   }
 
@@ -410,102 +415,284 @@ class AttemptExecutorTest {
     assertThat(deaths).isGreaterThan(20);
   }
 
+  // ---- the guard
+
+  @Test
+  void thereIsNoChangeWithoutAGuard() throws Exception {
+    cordon(node);
+    node.ignoresDropIns = true;
+    start(node);
+    assertThat(last().result).isEqualTo(Result.Refused);
+    assertThat(last().error).contains("systemd does not load the guard");
+    assertThat(node.actions).doesNotContain("stop");
+    assertThat(node.files).doesNotContainKeys(GuardFiles.SCRIPT, GuardFiles.TIMER_FILE);
+  }
+
+  @Test
+  void theGuardIsThereBeforeTheKubeletIsStopped() throws Exception {
+    cordon(node);
+    start(node);
+    assertThat(node.actions)
+        .containsSubsequence(
+            "write " + GuardFiles.SCRIPT,
+            "write " + GuardFiles.dropIn(FakeKubeletHost.UNIT),
+            "reload",
+            "write " + GuardFiles.ARMED,
+            "start timer",
+            "stop",
+            "start",
+            "delete " + GuardFiles.ARMED,
+            "stop timer");
+  }
+
+  @Test
+  void theGuardsRestorationIsTold() throws Exception {
+    cordon(node);
+    bad().accept(node);
+    var other = new FakeKubeletHost();
+    bad().accept(other);
+    cordon(other);
+    start(other);
+    node.diesAt = other.actions.indexOf("start") + 1;
+    untilDeath(node);
+    node.diesAt = -1;
+    node.sleep(Duration.ofMinutes(6));
+    var done = List.copyOf(node.actions);
+    resumeOrStart(node);
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(last().error)
+        .startsWith("restored by the guard after 3 unverified starts: \"command failed\"");
+    assertThat(node.actions.subList(done.size(), node.actions.size()))
+        .as("the guard's work is not done again")
+        .doesNotContain("stop")
+        .noneMatch(action -> action.contains(DROP_IN) || action.contains(CPU_STATE));
+  }
+
+  @Test
+  void aRebootAfterAChangeKeepsNoKubeletDown() throws Exception {
+    cordon(node);
+    start(node);
+    node.reboot();
+    assertThat(node.kubeletWell()).isTrue();
+    assertThat(text(node, MEMORY_STATE)).contains("Static").contains("boot-2");
+    node.files.remove(GuardFiles.SCRIPT);
+    node.bootId = "boot-3";
+    node.crash("\"killed\"");
+    node.sleep(Duration.ofMinutes(2));
+    assertThat(node.kubeletWell()).as("without the guard").isFalse();
+  }
+
+  @Test
+  void aLostGuardIsPutBack() throws Exception {
+    cordon(node);
+    start(node);
+    node.files.remove(GuardFiles.SCRIPT);
+    node.files.remove(GuardFiles.dropIn(FakeKubeletHost.UNIT));
+    node.reload();
+    executor(node).rest();
+    assertThat(node.files.get(GuardFiles.SCRIPT)).isEqualTo(GuardFiles.script());
+    assertThat(node.dropIns(FakeKubeletHost.UNIT)).hasSize(1);
+  }
+
+  @Test
+  void aGuardThatCannotBePutToRestIsPutToRestLater() throws Exception {
+    cordon(node);
+    node.onAction =
+        () ->
+            node.unwritable = node.actions.contains("start") ? Set.of(GuardFiles.ARMED) : Set.of();
+    var executor = executor(node);
+    executor.start(granted(fragment()));
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+    assertThat(node.files).containsKey(GuardFiles.ARMED);
+    node.onAction = () -> node.unwritable = Set.of();
+    executor.rest();
+    assertThat(node.files).doesNotContainKey(GuardFiles.ARMED);
+    assertThat(node.active(GuardFiles.TIMER)).isFalse();
+  }
+
   // ---- dying at any point
+
+  /** What happens between the agent's death and its return. */
+  private enum Absence {
+    /** Something starts the agent again at once. */
+    NONE,
+    /**
+     * Nothing does while the kubelet is down: the guard alone brings that up, the agent is late.
+     */
+    LONG,
+    REBOOT
+  }
 
   @Test
   void goesOnAfterDyingAtAnyActionOfAGoodChange() throws Exception {
-    everyDeath(node -> {}, Set.of(Result.Succeeded), node -> {});
+    everyDeath("a good change, agent back at once", node -> {}, Absence.NONE, Result.Succeeded);
   }
 
   @Test
   void goesOnAfterDyingAtAnyActionOfABadChange() throws Exception {
-    everyDeath(
-        node -> node.refuses = AttemptExecutorTest::noReservation,
-        Set.of(Result.RolledBack),
-        node -> {});
+    everyDeath("a bad change, agent back at once", bad(), Absence.NONE, Result.RolledBack);
   }
 
   @Test
   void goesOnAfterARebootAtAnyActionOfAGoodChange() throws Exception {
     everyDeath(
+        "a good change, reboot",
         node -> {},
-        Set.of(Result.Refused, Result.RolledBack, Result.Succeeded),
-        FakeKubeletHost::reboot);
+        Absence.REBOOT,
+        Result.Refused,
+        Result.RolledBack,
+        Result.Succeeded);
   }
 
   @Test
   void goesOnAfterARebootAtAnyActionOfABadChange() throws Exception {
+    everyDeath("a bad change, reboot", bad(), Absence.REBOOT, Result.Refused, Result.RolledBack);
+  }
+
+  @Test
+  void theGuardAloneBringsTheKubeletUpAfterADeathAtAnyActionOfAGoodChange() throws Exception {
     everyDeath(
-        node -> node.refuses = AttemptExecutorTest::noReservation,
-        Set.of(Result.Refused, Result.RolledBack),
-        FakeKubeletHost::reboot);
+        "a good change, the guard alone",
+        node -> {},
+        Absence.LONG,
+        Result.RolledBack,
+        Result.Succeeded);
+  }
+
+  @Test
+  void theGuardAloneBringsTheKubeletUpAfterADeathAtAnyActionOfABadChange() throws Exception {
+    everyDeath("a bad change, the guard alone", bad(), Absence.LONG, Result.RolledBack);
+  }
+
+  @Test
+  void theGuardAloneBringsAKubeletUpThatSystemdDoesNotRestart() throws Exception {
+    everyDeath(
+        "a bad change, Restart=no, the guard alone",
+        bad().andThen(node -> node.restartsItself = false),
+        Absence.LONG,
+        Result.RolledBack);
+  }
+
+  @Test
+  void theGuardAloneBringsAnEarlierDropInBack() throws Exception {
+    everyDeath(
+        "a bad second change, the guard alone",
+        node -> {
+          var earlier = new KubeletFragment();
+          earlier.topologyManagerPolicy = "best-effort";
+          node.files.put(DROP_IN, DropIn.render(earlier));
+          node.stop(FakeKubeletHost.UNIT);
+          node.start(FakeKubeletHost.UNIT);
+          node.sleep(Duration.ofSeconds(30));
+          node.actions.clear();
+          bad().accept(node);
+        },
+        Absence.LONG,
+        Result.RolledBack);
   }
 
   @Test
   void goesOnAfterDyingTwice() throws Exception {
-    for (int first = 0; first < 40; first++) {
-      for (int second = first + 1; second < 40; second += 2) {
+    int points = 0;
+    for (int first = 0; ; first += 5) {
+      boolean died = false;
+      for (int second = first + 1; second < first + 40; second += 7) {
         var host = new FakeKubeletHost();
-        host.refuses = AttemptExecutorTest::noReservation;
+        bad().accept(host);
         cordon(host);
         host.diesAt = first;
-        boolean died = untilDeath(host);
+        died |= untilDeath(host);
         host.diesAt = second;
         died |= untilDeath(host);
         host.diesAt = -1;
         resumeOrStart(host);
-        consistent(host, Set.of(Result.RolledBack), "%d, %d".formatted(first, second));
-        if (!died) {
-          return;
-        }
+        consistent(host, Map.of(), Set.of(Result.RolledBack), first + ", " + second);
+        points++;
+      }
+      if (!died) {
+        break;
       }
     }
+    System.out.printf("%d pairs of interruption points: a bad change%n", points);
+  }
+
+  private static Consumer<FakeKubeletHost> bad() {
+    return node -> node.refuses = AttemptExecutorTest::noReservation;
   }
 
   private void everyDeath(
-      Consumer<FakeKubeletHost> setUp, Set<Result> results, Consumer<FakeKubeletHost> meanwhile)
+      String what, Consumer<FakeKubeletHost> setUp, Absence absence, Result... results)
       throws Exception {
     int deaths = 0;
-    for (boolean after : new boolean[] {false, true}) {
-      for (int at = 0; ; at++) {
-        var host = new FakeKubeletHost();
-        setUp.accept(host);
-        cordon(host);
-        host.diesAt = at;
-        host.diesAfter = after;
-        if (!untilDeath(host)) {
-          break; // all actions were tried
-        }
-        deaths++;
-        host.diesAt = -1;
-        if (new JournalStore(host).load().filter(Journal::done).isPresent()) {
-          continue; // what happens to the node after the attempt is not of the attempt
-        }
-        meanwhile.accept(host);
-        resumeOrStart(host);
-        consistent(
-            host,
-            results,
-            "%s action %d of %s".formatted(after ? "after" : "before", at, host.actions));
+    int restored = 0;
+    for (; ; deaths++) {
+      var host = new FakeKubeletHost();
+      setUp.accept(host);
+      cordon(host);
+      var before = Map.copyOf(host.files);
+      host.diesAt = deaths;
+      if (!untilDeath(host)) {
+        break; // all actions were tried
       }
+      host.diesAt = -1;
+      var when = "%s, before action %d of %s".formatted(what, deaths, host.actions);
+      if (!new JournalStore(host).load().filter(Journal::done).isPresent()) {
+        restored += absent(host, absence, when) ? 1 : 0;
+      }
+      resumeOrStart(host);
+      consistent(host, before, Set.of(results), when);
     }
-    assertThat(deaths).isGreaterThan(20);
+    System.out.printf(
+        "%d interruption points: %s (restored by the guard at %d)%n", deaths, what, restored);
+    assertThat(deaths).isGreaterThan(30);
+    assertThat(restored > 0).isEqualTo(what.startsWith("a bad") && absence != Absence.NONE);
   }
 
-  private void consistent(FakeKubeletHost host, Set<Result> results, String when) {
+  /**
+   * Lets the time pass.
+   *
+   * @return whether the guard has restored what was before
+   */
+  private static boolean absent(FakeKubeletHost host, Absence absence, String when) {
+    switch (absence) {
+      case NONE -> {}
+      case REBOOT -> host.reboot();
+      case LONG -> {
+        host.sleep(Duration.ofMinutes(6));
+        assertThat(host.kubeletWell()).as("by the guard alone: " + when).isTrue();
+      }
+    }
+    return host.files.containsKey(GuardFiles.RESTORED);
+  }
+
+  private void consistent(
+      FakeKubeletHost host, Map<String, byte[]> before, Set<Result> results, String when) {
     host.sleep(Duration.ofMinutes(1));
     assertThat(host.kubeletWell()).as(when).isTrue();
     assertThat(last().result).as(when).isIn(results);
     boolean applied = last().result == Result.Succeeded;
-    assertThat(host.files.containsKey(DROP_IN)).as(when).isEqualTo(applied);
+    assertThat(host.files.get(DROP_IN))
+        .as(when)
+        .isEqualTo(applied ? DropIn.render(fragment()) : before.get(DROP_IN));
     assertThat(host.runningConfig().path("cpuManagerPolicy").asText())
         .as(when)
         .isEqualTo(applied ? "static" : "none");
+    // the guard is where configuration of ours is, and at rest
+    boolean managed = host.files.containsKey(DROP_IN);
+    assertThat(host.files.containsKey(GuardFiles.SCRIPT)).as(when).isEqualTo(managed);
+    assertThat(host.files.containsKey(GuardFiles.TIMER_FILE)).as(when).isEqualTo(managed);
+    assertThat(host.dropIns(FakeKubeletHost.UNIT)).as(when).hasSize(managed ? 1 : 0);
+    assertThat(host.files)
+        .as(when)
+        .doesNotContainKeys(GuardFiles.ARMED, GuardFiles.STARTS, GuardFiles.RESTORED);
+    assertThat(host.active(GuardFiles.TIMER)).as(when).isFalse();
   }
 
   /** As the agent does: what the journal holds first, then the grant if that is still new. */
   private void resumeOrStart(FakeKubeletHost host) throws Exception {
-    executor(host).resume();
+    var executor = executor(host);
+    executor.resume();
+    executor.rest();
     if (new JournalStore(host).load().isEmpty()) {
       start(host);
     }
@@ -555,42 +742,38 @@ class AttemptExecutorTest {
   }
 
   private void start(FakeKubeletHost host, KubeletFragment fragment) throws Exception {
-    executor(host)
-        .start(
-            new Journal.Granted(
-                3,
-                DropIn.hash(fragment),
-                "gpu-nodes",
-                "boot-1",
-                fragment,
-                window().toMillis(),
-                FakeKubeletHost.UNIT,
-                FakeKubeletHost.DROP_IN_DIRECTORY,
-                FakeKubeletHost.ROOT,
-                false));
+    executor(host).start(granted(fragment));
+  }
+
+  private static Journal.Granted granted(KubeletFragment fragment) {
+    return granted(3, fragment, false);
   }
 
   /** Attempt 4: back to the node's own settings. */
   private void restore(FakeKubeletHost host) throws Exception {
     host.cordonedFor = Optional.of("gpu-nodes/4");
-    executor(host)
-        .start(
-            new Journal.Granted(
-                4,
-                DropIn.hash(new KubeletFragment()),
-                "gpu-nodes",
-                "boot-1",
-                new KubeletFragment(),
-                window().toMillis(),
-                FakeKubeletHost.UNIT,
-                FakeKubeletHost.DROP_IN_DIRECTORY,
-                FakeKubeletHost.ROOT,
-                true));
+    executor(host).start(granted(4, new KubeletFragment(), true));
+  }
+
+  private static Journal.Granted granted(
+      long attempt, KubeletFragment fragment, boolean restore) {
+    return new Journal.Granted(
+        attempt,
+        DropIn.hash(fragment),
+        "gpu-nodes",
+        "boot-1",
+        fragment,
+        window().toMillis(),
+        FakeKubeletHost.UNIT,
+        FakeKubeletHost.DROP_IN_DIRECTORY,
+        FakeKubeletHost.ROOT,
+        restore);
   }
 
   private AttemptExecutor executor(FakeKubeletHost host) {
     var log = new Log(new PrintStream(new ByteArrayOutputStream(), true, UTF_8));
-    return new AttemptExecutor(host.access(), new JournalStore(host), reports::add, log);
+    var guard = new Guard(host.access(), Guard.PATIENCE);
+    return new AttemptExecutor(host.access(), new JournalStore(host), guard, reports::add, log);
   }
 
   private Attempt last() {

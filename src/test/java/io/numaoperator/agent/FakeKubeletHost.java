@@ -25,10 +25,11 @@ import java.util.function.Consumer;
  * Stands for a node: its disk, its systemd, a kubelet that behaves as facts/kubelet.md says (merges
  * the drop-in, refuses state files of another policy after it has come up, gets its devices back
  * some seconds later, writes its state files while it runs), and the API server. Time passes only
- * while somebody sleeps.
+ * while somebody sleeps. The guard is the real one: guard.sh runs at each start of the kubelet for
+ * which systemd has loaded it.
  *
- * <p>Every change that the agent makes is one action. The agent can be made to die before or after
- * any of them; that is an Error, which nothing may catch.
+ * <p>Every change that the agent makes is one action. The agent can be made to die before any of
+ * them, which is after the one before; that is an Error, which nothing may catch.
  */
 final class FakeKubeletHost
     implements KubeletHost, ServiceManager, PodResources, KubeletApi, ApiServer, Time {
@@ -63,10 +64,14 @@ final class FakeKubeletHost
   Set<String> unwritable = Set.of();
   int devices = 4;
 
-  /** Dies before (or after) this many actions; negative: never. */
+  /** Dies before the action of this number, with all before it done; negative: never. */
   int diesAt = -1;
 
-  boolean diesAfter;
+  /** Restart= of the unit: whether systemd starts a kubelet that crashed. */
+  boolean restartsItself = true;
+
+  /** A systemd that does not load drop-ins. */
+  boolean ignoresDropIns;
 
   /** Runs before the agent changes a file. */
   Runnable onAction = () -> {};
@@ -80,6 +85,11 @@ final class FakeKubeletHost
   /** What the kubelet makes of its configuration beside what it was told. */
   Consumer<ObjectNode> quirk = config -> {};
 
+  private static final String GUARD = GuardFiles.dropIn(UNIT);
+
+  private boolean guardLoaded;
+  private boolean timerActive;
+  private Instant inactiveSince = Instant.MAX;
   private String activeState = "inactive";
   private String subState = "dead";
   private long pid;
@@ -106,6 +116,7 @@ final class FakeKubeletHost
   // ---- the kubelet
 
   private void launch() {
+    guard();
     activeState = "active";
     subState = "running";
     pid = ++lastPid;
@@ -124,13 +135,25 @@ final class FakeKubeletHost
     quirk.accept(running);
   }
 
-  /** The kubelet ends by itself and systemd will start it again. */
+  private void guard() {
+    if (!guardLoaded) {
+      return;
+    }
+    // Wants= of the drop-in, and the timer's condition
+    timerActive |= files.containsKey(GuardFiles.ARMED);
+    if (files.containsKey(GuardFiles.SCRIPT)) {
+      GuardRun.on(files, bootId, List.of("sh"));
+    }
+  }
+
+  /** The kubelet ends by itself. */
   void crash(String line) {
     log("E0101 00:00:00.000000 %d run.go:74] %s".formatted(pid, line));
-    activeState = "activating";
-    subState = "auto-restart";
+    activeState = restartsItself ? "activating" : "failed";
+    subState = restartsItself ? "auto-restart" : "failed";
     pid = 0;
-    restartAt = now.plus(RESTART_DELAY);
+    restartAt = restartsItself ? now.plus(RESTART_DELAY) : Instant.MAX;
+    inactiveSince = restartsItself ? Instant.MAX : now;
   }
 
   private void log(String line) {
@@ -150,6 +173,11 @@ final class FakeKubeletHost
       restarts++;
       launch();
     }
+    // OnUnitInactiveSec=
+    if (timerActive && inactive() && !now.minus(Guard.PATIENCE).isBefore(inactiveSince)) {
+      restarts = 0;
+      launch();
+    }
     if (pid == 0 || now.isBefore(startedAt.plus(UP))) {
       return;
     }
@@ -163,6 +191,10 @@ final class FakeKubeletHost
     if (!apiAway && reported.isBefore(startedAt)) {
       reported = now;
     }
+  }
+
+  private boolean inactive() {
+    return activeState.equals("inactive") || activeState.equals("failed");
   }
 
   private byte[] stateFile(String field) {
@@ -198,6 +230,9 @@ final class FakeKubeletHost
   void reboot() {
     bootId = "boot-2";
     restarts = 0;
+    pid = 0;
+    timerActive = false;
+    guardLoaded = files.containsKey(GUARD);
     launch();
     sleep(Duration.ofMinutes(2));
   }
@@ -217,13 +252,10 @@ final class FakeKubeletHost
   private void action(String what, Runnable change) {
     boolean dies = actions.size() == diesAt;
     actions.add(what);
-    if (dies && !diesAfter) {
-      throw new AgentDied();
-    }
-    change.run();
     if (dies) {
       throw new AgentDied();
     }
+    change.run();
   }
 
   @Override
@@ -277,6 +309,11 @@ final class FakeKubeletHost
   }
 
   @Override
+  public void makeDirectory(String path) {
+    action("mkdir " + path, () -> {});
+  }
+
+  @Override
   public long size(String path) {
     return files.getOrDefault(path, new byte[0]).length;
   }
@@ -297,9 +334,14 @@ final class FakeKubeletHost
 
   @Override
   public void stop(String unit) {
+    if (unit.equals(GuardFiles.TIMER)) {
+      action("stop timer", () -> timerActive = false);
+      return;
+    }
     action(
         "stop",
         () -> {
+          inactiveSince = inactive() ? inactiveSince : now;
           activeState = "inactive";
           subState = "dead";
           pid = 0;
@@ -309,6 +351,11 @@ final class FakeKubeletHost
 
   @Override
   public void start(String unit) {
+    if (unit.equals(GuardFiles.TIMER)) {
+      boolean condition = files.containsKey(GuardFiles.ARMED);
+      action("start timer", () -> timerActive = condition);
+      return;
+    }
     action(
         "start",
         () -> {
@@ -317,6 +364,21 @@ final class FakeKubeletHost
             launch();
           }
         });
+  }
+
+  @Override
+  public boolean active(String unit) {
+    return timerActive && unit.equals(GuardFiles.TIMER);
+  }
+
+  @Override
+  public List<String> dropIns(String unit) {
+    return guardLoaded ? List.of(GUARD) : List.of();
+  }
+
+  @Override
+  public void reload() {
+    action("reload", () -> guardLoaded = files.containsKey(GUARD) && !ignoresDropIns);
   }
 
   // ---- the kubelet's and the API server's interfaces

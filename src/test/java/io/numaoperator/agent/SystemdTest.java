@@ -83,6 +83,11 @@ class SystemdTest {
           .contains(new UnitState("active", "running", 4711, 2, "success"));
       assertThat(systemd.state("k3s.service")).isEmpty();
       assertThat(systemd.state("gone.service")).isEmpty();
+      assertThat(systemd.active("kubelet.service")).isTrue();
+      assertThat(systemd.active("gone.service")).isFalse();
+      assertThat(systemd.dropIns("kubelet.service"))
+          .containsExactly("/etc/systemd/system/kubelet.service.d/10.conf");
+      assertThat(systemd.dropIns("gone.service")).isEmpty();
     }
   }
 
@@ -93,11 +98,13 @@ class SystemdTest {
       assertThat(bus.isConnected()).isTrue();
       systemd.stop("kubelet.service");
       systemd.start("kubelet.service");
+      systemd.reload();
       assertThat(calls)
           .containsExactly(
               "stop kubelet.service replace",
               "reset kubelet.service",
-              "start kubelet.service replace");
+              "start kubelet.service replace",
+              "reload");
     }
   }
 
@@ -133,6 +140,7 @@ class SystemdTest {
                 "LoadState", "loaded",
                 "ActiveState", "active",
                 "SubState", "running",
+                "DropInPaths", new String[] {"/etc/systemd/system/kubelet.service.d/10.conf"},
                 "MainPID", new UInt32(4711),
                 "NRestarts", new UInt32(2),
                 "Result", "success")));
@@ -173,6 +181,11 @@ class SystemdTest {
     @Override
     public void ResetFailedUnit(String name) {
       calls.add("reset " + name);
+    }
+
+    @Override
+    public void Reload() {
+      calls.add("reload");
     }
 
     @Override

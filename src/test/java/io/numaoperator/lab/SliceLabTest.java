@@ -179,6 +179,16 @@ class SliceLabTest {
         "cat /etc/kubernetes/kubelet.conf.d/" + Names.DROP_IN_FILE + " 2>/dev/null || true");
   }
 
+  /** The guard's files on a node; see GuardLabTest for what it does. */
+  private static String guard(String node) {
+    return lab.exec(
+        node,
+        "sh",
+        "-c",
+        "cd /; ls etc/systemd/system/*/*guard* etc/systemd/system/*guard*"
+            + " var/lib/numaoperator/guard/[agns]* 2>/dev/null || true");
+  }
+
   private static String statePolicy(String node, String file) {
     try {
       return Serialization.jsonMapper()
@@ -257,6 +267,7 @@ class SliceLabTest {
     awaitPolicy(POLICY, "Stalled", SliceLabTest::isTrue);
     await().untilAsserted(() -> assertThat(isCordoned("gpu-1")).isFalse());
     assertThat(dropIn("gpu-1")).isBlank();
+    assertThat(guard("gpu-1")).isBlank();
     assertThat(statePolicy("gpu-1", "cpu_manager_state")).isEqualTo("none");
     assertThat(client.nodes().withName("gpu-1").get().getStatus().getConditions())
         .anyMatch(c -> c.getType().equals("Ready") && c.getStatus().equals("True"));
@@ -294,6 +305,8 @@ class SliceLabTest {
       assertThat(dropIn(node)).contains("topologyManagerScope: container");
       assertThat(statePolicy(node, "cpu_manager_state")).isEqualTo("static");
       assertThat(statePolicy(node, "memory_manager_state")).isEqualTo("Static");
+      assertThat(guard(node)).contains("99-numaoperator-guard.conf", "guard.sh");
+      assertThat(guard(node)).doesNotContain("armed");
     }
     assertThat(MOST_OUT.get()).as("nodes out of service at a time").isEqualTo(1);
   }

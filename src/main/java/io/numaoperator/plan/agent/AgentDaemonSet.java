@@ -62,8 +62,8 @@ final class AgentDaemonSet {
           new HostDirectory("kubelet", "/var/lib/kubelet", "Directory", false, "HostToContainer"),
           // drop-in directory
           new HostDirectory("kubernetes", "/etc/kubernetes", "DirectoryOrCreate", false, ""),
-          // the guard's drop-in of kubelet.service. OrCreate here and for D-Bus: a node without
-          // systemd is not changed, but still observed
+          // the guard's timer and its drop-in of the kubelet's unit. OrCreate here and for D-Bus: a
+          // node without systemd is not changed, but still observed
           new HostDirectory("systemd", "/etc/systemd/system", "DirectoryOrCreate", false, ""),
           // the directory, not the socket: a restarted D-Bus makes a new socket
           new HostDirectory("dbus", "/run/dbus", "DirectoryOrCreate", false, ""),
