@@ -29,6 +29,25 @@ public final class Names {
    */
   public static final String RESTORE_FINALIZER = GROUP + "/restore-kubelets";
 
+  /**
+   * Annotation of a Node that is being drained, {@code Waiting/TIME} or {@code Evicting/TIME}: what
+   * it waits for and since when (RFC 3339).
+   */
+  public static final String DRAIN_ANNOTATION = GROUP + "/drain";
+
+  /**
+   * Annotation of a Node that is drained together with others: what runs on all of them, for a
+   * person to read.
+   */
+  public static final String DRAINED_WITH_ANNOTATION = GROUP + "/drained-with";
+
+  /**
+   * Annotation of a Node that went back into service because its pods did not end in time: {@code
+   * COUNT/TIME/WHY}, how often in a row, when it is tried again, and what was in the way. Removing
+   * it tries again now.
+   */
+  public static final String DRAIN_GIVEN_UP_ANNOTATION = GROUP + "/drain-given-up";
+
   /** Field manager of everything that the operator applies. */
   public static final String OPERATOR_FIELD_MANAGER = "numa-operator";
 

@@ -54,6 +54,12 @@ public class NumaNodeStateSpec {
     @Size(min = 2, max = 16)
     @JsonPropertyDescription("How long a changed kubelet must be stable, for example 60s.")
     public String verificationWindow;
+
+    @JsonPropertyDescription(
+        "Generation of the policy at which this took the place of another desired configuration of"
+            + " the node; absent for its first. Nodes that were changed for the same or a later one"
+            + " prove it as canaries.")
+    public Long policyGeneration;
   }
 
   /** Permission for one attempt. It is fenced: all three must match what the agent sees. */

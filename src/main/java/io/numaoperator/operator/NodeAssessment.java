@@ -3,6 +3,7 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.api.Condition;
+import io.numaoperator.api.Condition.Status;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaNodeStateStatus;
@@ -17,10 +18,8 @@ import io.numaoperator.readiness.NodeEvidence.Topology;
 import io.numaoperator.readiness.NodeReadiness;
 import io.numaoperator.rollout.Approval;
 import io.numaoperator.rollout.NodeProgress;
-import io.numaoperator.rollout.NodeProgress.Attempt;
-import io.numaoperator.rollout.NodeProgress.Grant;
-import io.numaoperator.rollout.NodeProgress.Outcome;
 import io.numaoperator.rollout.NodeProgress.Target;
+import io.numaoperator.rollout.Wait;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -32,6 +31,7 @@ import java.util.Optional;
  * @param scheduler whether a NUMA-aware scheduler knows the node
  * @param publish whether the agent is to publish the node's NodeResourceTopology
  * @param standing what the policy means for its kubelet, and how it stands to that
+ * @param waitsFor what its change waits for, when the rollout last looked
  */
 record NodeAssessment(
     NumaPolicy policy,
@@ -40,7 +40,8 @@ record NodeAssessment(
     Agent agent,
     PlanStanding standing,
     boolean publish,
-    Scheduler scheduler) {
+    Scheduler scheduler,
+    Optional<Wait> waitsFor) {
 
   static NodeAssessment of(NumaPolicy policy, NumaNodeState state, Node node, ClusterView cluster) {
     var name = node.getMetadata().getName();
@@ -51,17 +52,26 @@ record NodeAssessment(
         agent(state, node, Optional.ofNullable(cluster.agentPods().get(name))),
         PlanStanding.of(policy, state, node),
         cluster.agentPublishes(),
-        scheduler(policy, name, cluster.scheduler()));
+        scheduler(policy, name, cluster.scheduler()),
+        Optional.ofNullable(cluster.waits().get(name)));
+  }
+
+  NodeAssessment waitingFor(Optional<Wait> known) {
+    return new NodeAssessment(policy, state, node, agent, standing, publish, scheduler, known);
   }
 
   NodeAssessment with(Approval approval) {
     return new NodeAssessment(
-        policy, state, node, agent, standing.with(approval), publish, scheduler);
+        policy, state, node, agent, standing.with(approval), publish, scheduler, waitsFor);
   }
 
   /** A node that no policy has: nothing is wanted of it. */
   static NodeProgress withoutPolicy(NumaNodeState state, Node node) {
-    return progress(state, node, new Agent.Alive(), new Target.Unplanned(), Optional.empty());
+    return Progress.of(state, node).progress(new Target.Unplanned());
+  }
+
+  String name() {
+    return node.getMetadata().getName();
   }
 
   /** The spec as it should be, grant aside. */
@@ -72,7 +82,9 @@ record NodeAssessment(
     spec.topology.publish = publish;
     boolean kept = standing.plan().isEmpty() || progress().underChange();
     spec.kubelet =
-        standing.desired().orElse(kept ? state.getSpec().kubelet : null); // what was granted stays
+        standing
+            .desired(revision())
+            .orElse(kept ? state.getSpec().kubelet : null); // what was granted stays
     return spec;
   }
 
@@ -82,7 +94,30 @@ record NodeAssessment(
   }
 
   NodeProgress progress() {
-    return progress(state, node, agent, standing.target(), heldBack());
+    return Progress.of(state, node)
+        .agent(agent instanceof Agent.Alive)
+        .heldBack(heldBack())
+        .revision(revision())
+        .startupTaint(Optional.ofNullable(policy.getSpec().rollout.startupTaint))
+        .progress(standing.target());
+  }
+
+  /** A plan that takes the place of another one is of the policy's generation of now. */
+  private Optional<Long> revision() {
+    var known = Optional.ofNullable(state.getSpec().kubelet);
+    return known.isPresent()
+            && standing.planned().filter(plan -> !plan.hash().equals(known.get().hash)).isPresent()
+        ? Optional.ofNullable(policy.getMetadata().getGeneration())
+        : known.flatMap(k -> Optional.ofNullable(k.policyGeneration));
+  }
+
+  /** The kubelet is seen to be as wanted, and nothing else is known to be wrong. */
+  boolean isSettled(Instant now) {
+    var conditions = conditions(now);
+    return conditions.stream()
+            .anyMatch(c -> c.type.equals(NodeReadiness.KUBELET) && c.status == Status.True)
+        && conditions.stream()
+            .noneMatch(c -> c.type.equals(NodeReadiness.ALIGNMENT) && c.status == Status.False);
   }
 
   NodeEvidence evidence() {
@@ -93,6 +128,7 @@ record NodeAssessment(
         agent,
         standing.outlook(),
         progress(),
+        waitsFor,
         observed(state),
         topology(),
         scheduler);
@@ -212,52 +248,5 @@ record NodeAssessment(
     return Optional.ofNullable(pod.getStatus()).stream()
         .flatMap(s -> s.getConditions().stream())
         .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
-  }
-
-  private static NodeProgress progress(
-      NumaNodeState state, Node node, Agent agent, Target target, Optional<String> heldBack) {
-    return new NodeProgress(
-        node.getMetadata().getName(),
-        Nodes.failureDomain(node),
-        target,
-        Nodes.isReady(node),
-        Nodes.cordon(node),
-        Nodes.isSkipped(node),
-        agent instanceof Agent.Alive,
-        Nodes.bootId(node),
-        Optional.ofNullable(state.getSpec().grant).map(g -> new Grant(g.attempt, g.hash, g.bootId)),
-        attempt(observed(state)),
-        heldBack,
-        holders(observed(state)));
-  }
-
-  private static Optional<Attempt> attempt(NumaNodeStateStatus status) {
-    return Optional.ofNullable(status.attempt)
-        .filter(a -> a.number != null)
-        .map(
-            a ->
-                new Attempt(
-                    a.number,
-                    Optional.ofNullable(a.hash).orElse(""),
-                    outcome(a.result),
-                    Optional.ofNullable(a.since).map(Instant::parse).orElse(Instant.EPOCH)));
-  }
-
-  private static Outcome outcome(NumaNodeStateStatus.Result result) {
-    return switch (result) {
-      case null -> Outcome.Running;
-      case Succeeded -> Outcome.Succeeded;
-      case RolledBack -> Outcome.RolledBack;
-      case RollbackFailed -> Outcome.RollbackFailed;
-      case Refused -> Outcome.Refused;
-    };
-  }
-
-  private static List<String> holders(NumaNodeStateStatus status) {
-    return Optional.ofNullable(status.containers).stream()
-        .flatMap(c -> c.placed.stream())
-        .map(p -> p.pod)
-        .distinct()
-        .toList();
   }
 }

@@ -17,6 +17,7 @@ import io.numaoperator.readiness.NodeReadiness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** One node: plan what its kubelet should become, and judge what was seen of it. */
@@ -29,10 +30,17 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   private final NodeRelease release;
   private final Parts parts;
   private final NodeStory story;
+  private final Waits waits;
 
   NodeReconciler(
-      ClusterCache cache, Writer writer, NodeRelease release, Parts parts, NodeStory story) {
+      ClusterCache cache,
+      Writer writer,
+      NodeRelease release,
+      Parts parts,
+      NodeStory story,
+      Waits waits) {
     this.story = story;
+    this.waits = waits;
     this.parts = parts;
     this.cache = cache;
     this.writer = writer;
@@ -50,9 +58,12 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     owner(primary, node.get())
         .ifPresentOrElse(
             policy -> {
-              var cluster = ClusterView.of(cache, parts.schedulerState());
+              var known = waits.of(policy.getMetadata().getName());
+              var cluster = ClusterView.of(cache, parts.schedulerState(), known.orElseGet(Map::of));
               plan(policy, node.get(), cluster);
-              judge(policy, node.get(), cluster);
+              if (known.isPresent()) { // else the policy's first pass calls again
+                judge(policy, node.get(), cluster);
+              }
             },
             () -> release.proceed(current(primary), node.get()));
     return parts.schedulerState() instanceof SchedulerState.Down
@@ -95,6 +106,19 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     if (aligned != Nodes.isLabelledAligned(node)) {
       writer.label(node, aligned);
     }
+    if (aligned) {
+      takeIntoService(policy, node.getMetadata().getName());
+    }
+  }
+
+  /** A new node is ready for pods. */
+  private void takeIntoService(NumaPolicy policy, String name) {
+    var taint = Optional.ofNullable(policy.getSpec().rollout.startupTaint);
+    cache
+        .nodes()
+        .get(name)
+        .filter(node -> taint.isPresent() && Nodes.isTainted(node, taint.get()))
+        .ifPresent(node -> writer.untaint(node, taint.get()));
   }
 
   private NumaNodeState current(NumaNodeState primary) {
@@ -127,6 +151,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
                     .statesOf(policy.getMetadata().getName())
                     .forEach(
                         s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
+    waits.onChange(node -> cluster.propagateEvent(new ResourceID(node)));
     parts.onChange(
         () ->
             cache

@@ -2,13 +2,12 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.numaoperator.api.NumaNodeState;
-import io.numaoperator.rollout.Action;
+import io.numaoperator.rollout.Gangs;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import io.numaoperator.rollout.Rollout;
 import io.numaoperator.rollout.RolloutSettings;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -19,10 +18,6 @@ import java.util.List;
  */
 @ApplicationScoped
 class NodeRelease {
-  /** Nothing is started; what is under way is brought to its end. */
-  private static final RolloutSettings WIND_DOWN =
-      new RolloutSettings(1, false, true, Duration.ZERO);
-
   private final RolloutExecutor executor;
   private final Writer writer;
 
@@ -34,12 +29,14 @@ class NodeRelease {
 
   void proceed(NumaNodeState state, Node node) {
     var progress = NodeAssessment.withoutPolicy(state, node);
-    List<Action> actions = Rollout.next(List.of(progress), WIND_DOWN, Instant.now());
+    var actions =
+        Rollout.decide(List.of(progress), RolloutSettings.WIND_DOWN, Gangs.NONE, Instant.now())
+            .actions();
     if (!actions.isEmpty()) {
-      executor.execute(state.getSpec().policy, actions);
+      actions.forEach(action -> executor.execute(state.getSpec().policy, action));
     } else if (!progress.underChange() && !(progress.cordon() instanceof Cordon.Ours)) {
-      if (Nodes.isLabelledAligned(node)) {
-        writer.label(node, false);
+      if (Nodes.isLabelledAligned(node) || progress.drain().givenUp().isPresent()) {
+        writer.forget(node);
       }
       writer.delete(state);
     }

@@ -12,6 +12,7 @@ import io.numaoperator.api.NumaNodeStateStatus.Attempt;
 import io.numaoperator.plan.ContentHash;
 import io.numaoperator.preflight.Divergence;
 import io.numaoperator.rollout.Action;
+import io.numaoperator.rollout.Drain.GivenUp;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.net.HttpURLConnection;
@@ -73,10 +74,17 @@ class NodeStory {
       case Action.Uncordon uncordon ->
           tell(
               node,
-              normal(
-                  before.map(NodeStory::lastAttempt).orElse(0L),
-                  "BackInService",
-                  "policy %s has put the node back into service".formatted(policy)));
+              uncordon
+                  .givenUp()
+                  .map(NodeStory::drainGivenUp)
+                  .orElseGet(
+                      () ->
+                          normal(
+                              before.map(NodeStory::lastAttempt).orElse(0L),
+                              "BackInService",
+                              "policy %s has put the node back into service".formatted(policy))));
+      case Action.BeginPhase begin -> {} // the node's condition names the pods
+      case Action.Evict evict -> {} // the API server tells of each pod
     }
   }
 
@@ -141,6 +149,15 @@ class NodeStory {
               number + "failed, and so did the way back; see docs/operations.md: " + attempt.error);
       case Refused -> warning(attempt, NOT_BEGUN, number + attempt.error);
     };
+  }
+
+  private static Line drainGivenUp(GivenUp drain) {
+    return new Line(
+        "DrainGivenUp " + drain.notBefore(),
+        true,
+        "DrainGivenUp",
+        "its pods did not end in time, so it is back in service; tried again at %s; in the way: %s"
+            .formatted(drain.notBefore(), drain.why().isEmpty() ? "unknown" : drain.why()));
   }
 
   private static Line normal(long attempt, String reason, String message) {

@@ -6,6 +6,7 @@ import io.numaoperator.api.Names;
 import io.numaoperator.api.NodeSelector;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.rollout.NodeProgress.Cordon;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -14,6 +15,9 @@ import java.util.Optional;
 final class Nodes {
   private static final String CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane";
   private static final String FAILURE_DOMAIN_LABEL = "topology.kubernetes.io/zone";
+
+  private static final List<String> MARKS =
+      List.of(Names.CORDONED_ANNOTATION, Names.DRAIN_ANNOTATION, Names.DRAIN_GIVEN_UP_ANNOTATION);
 
   private Nodes() {}
 
@@ -62,6 +66,10 @@ final class Nodes {
     return "true".equals(annotations(node).get(Names.SKIP_ANNOTATION));
   }
 
+  static boolean isTainted(Node node, String key) {
+    return node.getSpec().getTaints().stream().anyMatch(taint -> key.equals(taint.getKey()));
+  }
+
   static boolean isLabelledAligned(Node node) {
     return "true".equals(labels(node).get(Names.ALIGNED_LABEL));
   }
@@ -75,6 +83,7 @@ final class Nodes {
       return new Cordon.None();
     }
     return Optional.ofNullable(annotations(node).get(Names.CORDONED_ANNOTATION))
+        .filter(mark -> mark.matches(".+/[0-9]{1,18}")) // else a person's, who is not overruled
         .<Cordon>map(
             mark -> new Cordon.Ours(Long.parseLong(mark.substring(mark.lastIndexOf('/') + 1))))
         .orElseGet(Cordon.Foreign::new);
@@ -84,9 +93,9 @@ final class Nodes {
   static boolean differ(Node old, Node node) {
     return !labels(old).equals(labels(node))
         || !Objects.equals(old.getSpec().getUnschedulable(), node.getSpec().getUnschedulable())
-        || !Objects.equals(
-            annotations(old).get(Names.CORDONED_ANNOTATION),
-            annotations(node).get(Names.CORDONED_ANNOTATION))
+        || MARKS.stream()
+            .anyMatch(m -> !Objects.equals(annotations(old).get(m), annotations(node).get(m)))
+        || !old.getSpec().getTaints().equals(node.getSpec().getTaints())
         || isSkipped(old) != isSkipped(node)
         || isReady(old) != isReady(node)
         || !bootId(old).equals(bootId(node));

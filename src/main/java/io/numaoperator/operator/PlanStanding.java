@@ -87,8 +87,12 @@ record PlanStanding(
     };
   }
 
-  /** What the node's object is to ask for; empty when there is no plan. */
-  Optional<DesiredKubelet> desired() {
+  /**
+   * What the node's object is to ask for; empty when there is no plan.
+   *
+   * @param revision the policy's generation that the plan is from
+   */
+  Optional<DesiredKubelet> desired(Optional<Long> revision) {
     return planned()
         .map(
             planned -> {
@@ -96,6 +100,7 @@ record PlanStanding(
               desired.fragment = restores() ? null : planned.fragment();
               desired.restore = restores() ? true : null;
               desired.hash = planned.hash();
+              desired.policyGeneration = revision.orElse(null);
               desired.verificationWindow = policy.getSpec().rollout.verification.window;
               return desired;
             });
@@ -127,7 +132,7 @@ record PlanStanding(
     return Restoration.isUnderWay(policy);
   }
 
-  private Optional<Planned> planned() {
+  Optional<Planned> planned() {
     return plan.filter(Planned.class::isInstance).map(Planned.class::cast);
   }
 

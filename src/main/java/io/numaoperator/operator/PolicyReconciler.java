@@ -12,38 +12,37 @@ import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInbound
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
-import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.api.nrt.NodeResourceTopology;
 import io.numaoperator.plan.scheduler.TopologyRevision;
-import io.numaoperator.rollout.NodeProgress;
-import io.numaoperator.rollout.NodeProgress.Target;
-import io.numaoperator.rollout.Rollout;
+import io.numaoperator.readiness.Verdict;
 import io.numaoperator.rollout.RolloutSettings;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
 /** One policy: take its nodes, apply its parts, roll out, sum up. */
 @ControllerConfiguration(name = "policy")
 class PolicyReconciler implements Reconciler<NumaPolicy> {
+  /** What is due now is looked at after the writes of this pass are seen. */
+  private static final Duration SOON = Duration.ofMillis(500);
+
   private final ClusterCache cache;
   private final Writer writer;
   private final Parts parts;
-  private final RolloutExecutor executor;
-  private final OperatorSettings settings;
+  private final RolloutPass rollout;
+  private final DrainedNodes drained;
 
   PolicyReconciler(
-      ClusterCache cache,
-      Writer writer,
-      Parts parts,
-      RolloutExecutor executor,
-      OperatorSettings settings) {
+      ClusterCache cache, Writer writer, Parts parts, RolloutPass rollout, DrainedNodes drained) {
     this.cache = cache;
     this.writer = writer;
     this.parts = parts;
-    this.executor = executor;
-    this.settings = settings;
+    this.rollout = rollout;
+    this.drained = drained;
   }
 
   @Override
@@ -52,19 +51,25 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     if (Restoration.isFinalizerToBeChanged(policy)) {
       writer.finalizer(policy, Restoration.isWanted(policy));
     }
-    var problems = parts.apply(policy);
+    var problems = new LinkedHashMap<>(parts.apply(policy));
+    RolloutSettings.fault(policy.getSpec().rollout)
+        .ifPresent(
+            fault ->
+                problems.put("KubeletsConfigured", Verdict.no("MaintenanceWindowsInvalid", fault)));
     var claim = claim(policy);
-    var assessments = approved(policy, assess(policy, cache, parts));
-    var nodes = assessments.stream().map(NodeAssessment::progress).toList();
-    executor.execute(
-        policy.getMetadata().getName(),
-        Rollout.next(nodes, limits(policy, nodes, settings), Instant.now()));
-    new PolicySummary(policy, assessments)
+    var outcome = rollout.proceed(policy, approved(policy, assess(policy, cache, parts)));
+    new PolicySummary(policy, outcome.assessments())
         .status(claim.conflicts(), problems)
         .ifPresent(status -> writer.status(policy, status));
-    return mayBeDueLater(nodes)
-        ? UpdateControl.<NumaPolicy>noUpdate().rescheduleAfter(settings.retryDelay())
-        : UpdateControl.noUpdate();
+    return outcome
+        .due()
+        .map(due -> UpdateControl.<NumaPolicy>noUpdate().rescheduleAfter(until(due)))
+        .orElseGet(UpdateControl::noUpdate);
+  }
+
+  private static Duration until(Instant due) {
+    var left = Duration.between(Instant.now(), due);
+    return left.compareTo(SOON) < 0 ? SOON : left;
   }
 
   /** The nodes that this policy selects but does not get. */
@@ -107,7 +112,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   }
 
   static List<NodeAssessment> assess(NumaPolicy policy, ClusterCache cache, Parts parts) {
-    var cluster = ClusterView.of(cache, parts.schedulerState());
+    var cluster = ClusterView.of(cache, parts.schedulerState(), Map.of());
     return cache.statesOf(policy.getMetadata().getName()).stream()
         .flatMap(
             state ->
@@ -123,27 +128,10 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     return nodes.stream().map(node -> node.with(approval)).toList();
   }
 
-  static RolloutSettings limits(
-      NumaPolicy policy, List<NodeProgress> nodes, OperatorSettings settings) {
-    var rollout = policy.getSpec().rollout;
-    return new RolloutSettings(
-        RolloutSettings.maxUnavailable(
-            String.valueOf(rollout.maxUnavailable.getValue()), nodes.size()),
-        policy.getSpec().mode == Mode.Enforce && !isPaused(policy),
-        rollout.pauseOnFailure,
-        settings.retryDelay());
-  }
-
   static boolean isPaused(NumaPolicy policy) {
     return Optional.ofNullable(policy.getMetadata().getAnnotations())
         .map(a -> "true".equals(a.get(Names.PAUSED_ANNOTATION)))
         .orElse(false);
-  }
-
-  /** A change that is wanted but must wait for its time: no event will tell that it has come. */
-  private static boolean mayBeDueLater(List<NodeProgress> nodes) {
-    return nodes.stream()
-        .anyMatch(n -> n.target() instanceof Target.Change && n.attempt().isPresent());
   }
 
   static boolean specsDiffer(NumaPolicy old, NumaPolicy policy) {
@@ -173,7 +161,16 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
                 .map(p -> new ResourceID(p.getMetadata().getName()))
                 .forEach(cluster::propagateEvent);
     cache.nodes().onChange(Nodes::differ, node -> all.run());
-    cache.policies().onChange(PolicyReconciler::specsDiffer, policy -> all.run());
+    cache
+        .policies()
+        .onChange(
+            PolicyReconciler::specsDiffer,
+            policy -> {
+              if (cache.policies().get(policy.getMetadata().getName()).isEmpty()) {
+                rollout.forget(policy.getMetadata().getName());
+              }
+              all.run();
+            });
     cache
         .states()
         .onChange(
@@ -187,6 +184,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
             });
     cache.topologies().onChange(PolicyReconciler::topologiesDiffer, topology -> all.run());
     parts.onChange(all);
+    drained.onChange(all);
     return List.of(cluster);
   }
 }

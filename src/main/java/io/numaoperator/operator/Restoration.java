@@ -8,10 +8,8 @@ import io.numaoperator.readiness.Verdict;
 import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import io.numaoperator.rollout.NodeProgress.Target;
-import io.numaoperator.rollout.Rollout;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -25,24 +23,17 @@ class Restoration {
   private final ClusterCache cache;
   private final Writer writer;
   private final Parts parts;
-  private final RolloutExecutor executor;
+  private final RolloutPass rollout;
   private final NodeRelease release;
-  private final OperatorSettings settings;
 
   @Inject
   Restoration(
-      ClusterCache cache,
-      Writer writer,
-      Parts parts,
-      RolloutExecutor executor,
-      NodeRelease release,
-      OperatorSettings settings) {
+      ClusterCache cache, Writer writer, Parts parts, RolloutPass rollout, NodeRelease release) {
     this.cache = cache;
     this.writer = writer;
     this.parts = parts;
-    this.executor = executor;
+    this.rollout = rollout;
     this.release = release;
-    this.settings = settings;
   }
 
   /** What its owner asks for. Observe changes nothing, not even back. */
@@ -76,17 +67,14 @@ class Restoration {
     }
     var name = policy.getMetadata().getName();
     var problems = parts.apply(policy);
-    var assessments = PolicyReconciler.assess(policy, cache, parts);
-    var nodes = assessments.stream().map(NodeAssessment::progress).toList();
-    executor.execute(
-        name, Rollout.next(nodes, PolicyReconciler.limits(policy, nodes, settings), Instant.now()));
+    var outcome = rollout.proceed(policy, PolicyReconciler.assess(policy, cache, parts));
     PolicyReconciler.assess(policy, cache, parts).stream()
         .filter(node -> isDone(node.progress()))
         .forEach(node -> release.proceed(node.state(), node.node()));
     if (cache.statesOf(name).isEmpty()) {
       writer.finalizer(cache.policies().get(name).orElse(policy), false);
     } else {
-      summarise(policy, problems);
+      summarise(policy, outcome.assessments(), problems);
     }
   }
 
@@ -98,8 +86,10 @@ class Restoration {
         && !(node.cordon() instanceof Cordon.Ours);
   }
 
-  private void summarise(NumaPolicy policy, Map<String, Verdict> problems) {
-    new PolicySummary(policy, PolicyReconciler.assess(policy, cache, parts))
+  private void summarise(
+      NumaPolicy policy, List<NodeAssessment> nodes, Map<String, Verdict> problems) {
+    var left = nodes.stream().filter(node -> cache.states().get(node.name()).isPresent()).toList();
+    new PolicySummary(policy, left)
         .status(List.of(), problems)
         .ifPresent(status -> writer.status(policy, status));
   }

@@ -22,13 +22,15 @@ class RestorationLoop {
 
   private final ClusterCache cache;
   private final Restoration restoration;
+  private final DrainedNodes drained;
   private final Semaphore wake = new Semaphore(0);
   private final Thread thread = Thread.ofVirtual().name("restoration").unstarted(this::run);
 
   @Inject
-  RestorationLoop(ClusterCache cache, Restoration restoration) {
+  RestorationLoop(ClusterCache cache, Restoration restoration, DrainedNodes drained) {
     this.cache = cache;
     this.restoration = restoration;
+    this.drained = drained;
   }
 
   /** Called once, when this replica begins to lead; one that no longer leads ends. */
@@ -36,6 +38,7 @@ class RestorationLoop {
     cache.policies().onChange((old, policy) -> true, policy -> wake.release());
     cache.states().onChange((old, state) -> true, state -> wake.release());
     cache.nodes().onChange(Nodes::differ, node -> wake.release());
+    drained.onChange(wake::release);
     thread.start();
   }
 

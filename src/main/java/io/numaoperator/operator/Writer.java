@@ -15,6 +15,9 @@ import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
+import io.numaoperator.rollout.Action;
+import io.numaoperator.rollout.Drain.GivenUp;
+import io.numaoperator.rollout.Drain.Phase;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.util.ArrayList;
@@ -161,19 +164,36 @@ class Writer {
     client.resource(state).delete();
   }
 
-  void cordon(Node node, String policy, long attempt) {
-    patch(node, Map.of("unschedulable", true), policy + "/" + attempt);
+  void cordon(Node node, String policy, Action.Cordon cordon) {
+    var marks = new LinkedHashMap<String, Object>();
+    marks.put(Names.CORDONED_ANNOTATION, policy + "/" + cordon.attempt());
+    marks.put(Names.DRAIN_ANNOTATION, DrainMarks.write(cordon.phase()));
+    marks.put(Names.DRAINED_WITH_ANNOTATION, cordon.gang().orElse(null));
+    fenced(node, marks, Map.of("unschedulable", true));
   }
 
-  void uncordon(Node node) {
+  void phase(Node node, Phase phase) {
+    fenced(node, Map.of(Names.DRAIN_ANNOTATION, DrainMarks.write(phase)), Map.of());
+  }
+
+  void uncordon(Node node, Optional<GivenUp> givenUp) {
+    var marks = new LinkedHashMap<String, Object>();
+    marks.put(Names.CORDONED_ANNOTATION, null);
+    marks.put(Names.DRAIN_ANNOTATION, null);
+    marks.put(Names.DRAINED_WITH_ANNOTATION, null);
+    marks.put(Names.DRAIN_GIVEN_UP_ANNOTATION, givenUp.map(DrainMarks::write).orElse(null));
     var spec = new LinkedHashMap<String, Object>();
     spec.put("unschedulable", null);
-    patch(node, spec, null);
+    fenced(node, marks, spec);
   }
 
-  private void patch(Node node, Map<String, Object> spec, String mark) {
-    var annotations = new LinkedHashMap<String, Object>();
-    annotations.put(Names.CORDONED_ANNOTATION, mark);
+  /** The list is written as a whole, so it must be the one that was read. */
+  void untaint(Node node, String key) {
+    var taints = node.getSpec().getTaints().stream().filter(t -> !key.equals(t.getKey())).toList();
+    fenced(node, Map.of(), Map.of("taints", taints));
+  }
+
+  private void fenced(Node node, Map<String, Object> annotations, Map<String, Object> spec) {
     patch(
         node,
         Map.of(
@@ -191,6 +211,15 @@ class Writer {
     var labels = new LinkedHashMap<String, Object>();
     labels.put(Names.ALIGNED_LABEL, aligned ? "true" : null);
     patch(node, Map.of("metadata", Map.of("labels", labels)));
+  }
+
+  /** Takes from a Node what tells of the past of a policy that does not have it any more. */
+  void forget(Node node) {
+    var labels = new LinkedHashMap<String, Object>();
+    labels.put(Names.ALIGNED_LABEL, null);
+    var annotations = new LinkedHashMap<String, Object>();
+    annotations.put(Names.DRAIN_GIVEN_UP_ANNOTATION, null);
+    patch(node, Map.of("metadata", Map.of("labels", labels, "annotations", annotations)));
   }
 
   private void patch(Node node, Map<String, Object> body) {

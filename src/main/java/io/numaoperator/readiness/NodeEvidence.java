@@ -3,6 +3,7 @@ package io.numaoperator.readiness;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.rollout.NodeProgress;
+import io.numaoperator.rollout.Wait;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param agent how its agent is
  * @param plan what the policy means for this node
  * @param progress where its change stands
+ * @param waitsFor what its change waits for, as far as the rollout has said
  * @param observed what its agent saw; empty fields when nothing yet
  * @param topology what is published about it
  * @param scheduler whether a NUMA-aware scheduler knows it
@@ -26,6 +28,7 @@ public record NodeEvidence(
     Agent agent,
     Plan plan,
     NodeProgress progress,
+    Optional<Wait> waitsFor,
     NumaNodeStateStatus observed,
     Topology topology,
     Scheduler scheduler) {

@@ -1,6 +1,7 @@
 package io.numaoperator.readiness;
 
 import static io.numaoperator.readiness.Chain.when;
+import static io.numaoperator.readiness.Waiting.listed;
 
 import io.numaoperator.api.KubeletPolicy.StaticOrNone;
 import io.numaoperator.api.NumaNodeStateStatus.DeviceCount;
@@ -13,6 +14,7 @@ import io.numaoperator.readiness.NodeEvidence.Scheduler;
 import io.numaoperator.readiness.NodeEvidence.Topology;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import io.numaoperator.rollout.NodeProgress.Target;
+import io.numaoperator.rollout.Wait;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,8 +30,6 @@ public final class NodeReadiness {
   public static final String TOPOLOGY = "TopologyPublished";
   public static final String SCHEDULER = "SchedulerAware";
   public static final String ALIGNMENT = "AlignmentReady";
-
-  private static final int LISTED = 3;
 
   private static final Chain<NodeEvidence> KUBELET_CHAIN =
       Chain.of(
@@ -203,26 +203,26 @@ public final class NodeReadiness {
     }
     return Optional.of(
         switch (e.progress().cordon()) {
-          case Cordon.Ours ours when !e.progress().holders().isEmpty() ->
-              Verdict.no(
-                  "WaitingForPods",
-                  "cordoned; waits for pods that hold devices or exclusive CPUs to end: "
-                      + listed(e.progress().holders()));
-          case Cordon.Ours ours -> Verdict.no("Cordoned", "cordoned for attempt " + ours.attempt());
+          case Cordon.Ours ours -> Waiting.cordoned(ours.attempt(), e.waitsFor());
           case Cordon.Foreign foreign ->
               Verdict.no(
                   "CordonedByOthers",
                   "somebody else cordoned the node; it is changed when they uncordon it");
-          case Cordon.None none when refused(e) ->
+          case Cordon.None none when isRetried(e) ->
               Verdict.no("GrantRefused", "will be tried again; the agent said: " + error(e));
           case Cordon.None none when ready.drifted() ->
-              Verdict.no("Drifted", "somebody undid what was applied; healed in its turn: " + what);
-          case Cordon.None none -> Verdict.no("Waiting", "waits for its turn; to change: " + what);
+              Verdict.no(
+                  "Drifted",
+                  "somebody undid what was applied; healed in its turn: "
+                      + Waiting.inService(e.waitsFor(), what).message());
+          case Cordon.None none -> Waiting.inService(e.waitsFor(), what);
         });
   }
 
-  private static boolean refused(NodeEvidence e) {
-    return e.observed().attempt != null && e.observed().attempt.result == Result.Refused;
+  private static boolean isRetried(NodeEvidence e) {
+    return e.observed().attempt != null
+        && e.observed().attempt.result == Result.Refused
+        && e.waitsFor().map(wait -> wait instanceof Wait.Retry).orElse(true);
   }
 
   private static Optional<Verdict> stateFilesDisagree(NodeEvidence e) {
@@ -410,10 +410,5 @@ public final class NodeReadiness {
 
   private static String describe(List<DeviceCount> devices) {
     return devices.stream().map(d -> d.count + " " + d.resource).collect(Collectors.joining(", "));
-  }
-
-  private static String listed(List<String> items) {
-    var shown = String.join("; ", items.subList(0, Math.min(LISTED, items.size())));
-    return items.size() > LISTED ? shown + " and " + (items.size() - LISTED) + " more" : shown;
   }
 }

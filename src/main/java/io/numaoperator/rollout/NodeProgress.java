@@ -19,6 +19,11 @@ import java.util.Optional;
  * @param attempt the last attempt that its agent tells of
  * @param heldBack what must be there before this node may be changed; empty when nothing is missing
  * @param holders pods that hold devices or exclusive CPUs, as {@code namespace/name}
+ * @param revision the policy's generation at which its present plan took the place of another one;
+ *     empty for a node's first plan
+ * @param settled it is seen to be as wanted, with nothing known that would be wrong about it
+ * @param newcomer it is not in service yet: it carries the startup taint
+ * @param drain how it gets free of its pods
  */
 public record NodeProgress(
     String name,
@@ -32,7 +37,11 @@ public record NodeProgress(
     Optional<Grant> grant,
     Optional<Attempt> attempt,
     Optional<String> heldBack,
-    List<String> holders) {
+    List<String> holders,
+    Optional<Long> revision,
+    boolean settled,
+    boolean newcomer,
+    Drain drain) {
 
   public NodeProgress {
     holders = List.copyOf(holders);
@@ -109,9 +118,68 @@ public record NodeProgress(
     return !nodeReady && attempt.filter(a -> a.outcome() == Outcome.RollbackFailed).isPresent();
   }
 
-  /** Pods cannot be put there now, whatever the reason. */
+  /** The same with what is known of its drain. */
+  public NodeProgress with(Drain known) {
+    return new NodeProgress(
+        name,
+        failureDomain,
+        target,
+        nodeReady,
+        cordon,
+        skipped,
+        agentAlive,
+        bootId,
+        grant,
+        attempt,
+        heldBack,
+        holders,
+        revision,
+        settled,
+        newcomer,
+        known);
+  }
+
+  /** The same with whether it is settled. */
+  public NodeProgress settled(boolean known) {
+    return new NodeProgress(
+        name,
+        failureDomain,
+        target,
+        nodeReady,
+        cordon,
+        skipped,
+        agentAlive,
+        bootId,
+        grant,
+        attempt,
+        heldBack,
+        holders,
+        revision,
+        known,
+        newcomer,
+        drain);
+  }
+
+  /** Service is missing it, whatever the reason. */
   boolean unavailable() {
-    return !nodeReady || !(cordon instanceof Cordon.None) || underChange();
+    return !newcomer && (!nodeReady || !(cordon instanceof Cordon.None) || underChange());
+  }
+
+  /** Somebody works on it for a change of ours. */
+  boolean begun() {
+    return cordon instanceof Cordon.Ours || underChange() || granted();
+  }
+
+  /** It has to be changed, and may be as far as it alone is concerned. */
+  boolean wanted() {
+    return target instanceof Target.Change && !skipped && !failed();
+  }
+
+  /** When its last attempt succeeded, while that is what it still has. */
+  Optional<Instant> reachedAt() {
+    return target instanceof Target.Reached
+        ? attempt.filter(a -> a.outcome() == Outcome.Succeeded).map(Attempt::since)
+        : Optional.empty();
   }
 
   /** The number for the next attempt: above every number seen so far. */

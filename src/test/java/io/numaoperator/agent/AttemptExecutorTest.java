@@ -384,33 +384,27 @@ class AttemptExecutorTest {
   @Test
   void goesOnAfterDyingAtAnyActionOfARestore() throws Exception {
     int deaths = 0;
-    for (boolean after : new boolean[] {false, true}) {
-      for (int at = 0; ; at++) {
-        var host = new FakeKubeletHost();
-        cordon(host);
-        start(host);
-        host.diesAt = host.actions.size() + at;
-        host.diesAfter = after;
-        boolean died = false;
-        try {
-          restore(host);
-        } catch (AgentDied e) {
-          died = true;
-        }
-        host.diesAt = -1;
-        if (died && new JournalStore(host).load().orElseThrow().granted().attempt() == 3) {
-          restore(host); // the grant was not taken yet
-        }
-        executor(host).resume();
-        host.sleep(Duration.ofMinutes(1));
-        assertThat(last().result).isEqualTo(Result.Succeeded);
-        assertThat(host.kubeletWell()).isTrue();
-        assertThat(host.files).doesNotContainKey(DROP_IN);
-        if (!died) {
-          break;
-        }
+    for (boolean died = true; died; ) {
+      var host = new FakeKubeletHost();
+      cordon(host);
+      start(host);
+      host.diesAt = host.actions.size() + deaths;
+      died = false;
+      try {
+        restore(host);
+      } catch (AgentDied e) {
+        died = true;
         deaths++;
       }
+      host.diesAt = -1;
+      if (died && new JournalStore(host).load().orElseThrow().granted().attempt() == 3) {
+        restore(host); // the grant was not taken yet
+      }
+      executor(host).resume();
+      host.sleep(Duration.ofMinutes(1));
+      assertThat(last().result).isEqualTo(Result.Succeeded);
+      assertThat(host.kubeletWell()).isTrue();
+      assertThat(host.files).doesNotContainKey(DROP_IN);
     }
     assertThat(deaths).isGreaterThan(20);
   }
@@ -755,8 +749,7 @@ class AttemptExecutorTest {
     executor(host).start(granted(4, new KubeletFragment(), true));
   }
 
-  private static Journal.Granted granted(
-      long attempt, KubeletFragment fragment, boolean restore) {
+  private static Journal.Granted granted(long attempt, KubeletFragment fragment, boolean restore) {
     return new Journal.Granted(
         attempt,
         DropIn.hash(fragment),

@@ -240,7 +240,8 @@ class GuardScriptTest {
             1,
             "kubelet.service",
             parent(DROP_IN),
-            "/var/lib/kubelet");
+            "/var/lib/kubelet",
+            false);
     var journal =
         new Journal(
             granted, new Journal.Before(saved, List.of(CPU), Map.of()), new Phase.Stopping(), 0);

@@ -86,7 +86,8 @@ public final class InterruptedAgent {
         WINDOW_MILLIS,
         kubelet.unit(),
         kubelet.dropInDirectory().orElseThrow(),
-        kubelet.rootDirectory());
+        kubelet.rootDirectory(),
+        false);
   }
 
   /** Counts what is about to be changed, and ends the process there. */

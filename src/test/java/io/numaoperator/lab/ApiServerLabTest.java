@@ -90,7 +90,23 @@ class ApiServerLabTest {
         Arguments.of("approvedPlan: short", "at least 12"),
         Arguments.of("rollout: {maxUnavailable: 0}", "at least 1"),
         Arguments.of("rollout: {maxUnavailable: 0%}", "percentage"),
-        Arguments.of("rollout: {verification: {window: 1s}}", "between 5s and 30m"));
+        Arguments.of("rollout: {verification: {window: 1s}}", "between 5s and 30m"),
+        Arguments.of("rollout: {canary: {nodes: 0}}", "greater than or equal to 1"),
+        Arguments.of("rollout: {canary: {soak: 1h}}", "nodes: Required"),
+        Arguments.of("rollout: {canary: {nodes: 1, soak: 1.5h}}", "soak is a duration"),
+        Arguments.of(
+            "rollout: {maintenanceWindows: [{start: '24:00', duration: 1h}]}", "should match"),
+        Arguments.of(
+            "rollout: {maintenanceWindows: [{start: '22:00', duration: 1m}]}", "from 5m to 168h"),
+        Arguments.of(
+            "rollout: {maintenanceWindows: [{start: '22:00', duration: 1h, timeZone: '+1'}]}",
+            "should match"),
+        Arguments.of("rollout: {drain: {timeout: 0s}}", "from 1s to 168h"),
+        Arguments.of("rollout: {drain: {waitTimeout: soon}}", "waitTimeout is a duration"),
+        Arguments.of("rollout: {drain: {gracePeriod: 25h}}", "at most 24h"),
+        Arguments.of(
+            "rollout: {startupTaint: numaoperator.io/starting}",
+            "startup-taint.cluster-autoscaler.kubernetes.io/"));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -99,6 +115,24 @@ class ApiServerLabTest {
     assertThatThrownBy(() -> lab.client().resource(policy(spec)).dryRun().create())
         .isInstanceOf(KubernetesClientException.class)
         .hasMessageContaining(why);
+  }
+
+  @Test
+  void takesAWholeRollout() {
+    var policy =
+        policy(
+            """
+            rollout: {
+              maxUnavailable: 10%, canary: {nodes: 2, soak: 1h30m},
+              maintenanceWindows: [
+                {days: [Mon, Tue], start: '22:00', duration: 6h, timeZone: Europe/Berlin},
+                {start: '02:00', duration: 168h}],
+              drain: {mode: Evict, timeout: 30m, waitTimeout: 2h, gracePeriod: 90s},
+              startupTaint: startup-taint.cluster-autoscaler.kubernetes.io/numaoperator}
+            """
+                .strip());
+    var taken = lab.client().resource(policy).dryRun().create();
+    assertThat(taken.getSpec().rollout.maintenanceWindows.get(1).timeZone).isEqualTo("UTC");
   }
 
   @Test

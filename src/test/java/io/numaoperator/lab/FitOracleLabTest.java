@@ -172,7 +172,9 @@ class FitOracleLabTest {
     await()
         .atMost(Lab.PATIENCE)
         .until(() -> Files.exists(lab.kubeletFile(setting.node(), "memory_manager_state")));
-    await().atMost(Lab.PATIENCE).until(() -> ready(setting.node(), started, state.ids().size() * GPUS));
+    await()
+        .atMost(Lab.PATIENCE)
+        .until(() -> ready(setting.node(), started, state.ids().size() * GPUS));
     return state;
   }
 

@@ -197,7 +197,7 @@ class GuardLabTest {
   private static void awaitKubelet(String node, String when) {
     var seen = new AtomicReference<>("");
     await(node + ": the kubelet is up: " + when)
-        .atMost(Duration.ofSeconds(90))
+        .atMost(Lab.PATIENCE)
         .pollInterval(Duration.ofSeconds(3))
         .ignoreExceptions()
         .until(
@@ -340,7 +340,7 @@ class GuardLabTest {
     sh(node, "mv " + GUARD + "guard.sh " + GUARD + "away");
     lab.numalab("node", "reboot", node, "--memory-per-zone", "12Gi");
     await("the kubelet refuses its state")
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Lab.PATIENCE)
         .until(
             () ->
                 sh(node, "tail -c 20000 /var/log/kubelet.log")

@@ -494,7 +494,9 @@ class SchedulerLabTest {
       place("not", name, 2);
     }
     create(guaranteed("urgent", 4, 1).editSpec().withPriorityClassName("high").endSpec());
-    await().atMost(Lab.PATIENCE).until(() -> pod("a") == null || pod("b") == null || pod("d") == null);
+    await()
+        .atMost(Lab.PATIENCE)
+        .until(() -> pod("a") == null || pod("b") == null || pod("d") == null);
     assertThat(pod("d")).isNotNull();
     assertThat(pod("e")).isNotNull();
     assertThat(pod("f")).isNotNull();

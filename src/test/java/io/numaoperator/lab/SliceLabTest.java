@@ -225,7 +225,9 @@ class SliceLabTest {
 
   private static void awaitAllConfigured() {
     awaitPolicy(POLICY, "KubeletsConfigured", SliceLabTest::isTrue);
-    await().atMost(Lab.LONG).untilAsserted(() -> assertThat(NODES).noneMatch(SliceLabTest::isCordoned));
+    await()
+        .atMost(Lab.LONG)
+        .untilAsserted(() -> assertThat(NODES).noneMatch(SliceLabTest::isCordoned));
   }
 
   // ---- the story
@@ -654,7 +656,7 @@ class SliceLabTest {
           p.getSpec().rollout.onDelete = RolloutPolicy.OnDelete.Restore;
           p.getMetadata().getAnnotations().put(Names.PAUSED_ANNOTATION, "true");
         });
-    await().atMost(LONG).until(SliceLabTest::hasFinalizer);
+    await().atMost(Lab.LONG).until(SliceLabTest::hasFinalizer);
     client.resources(NumaPolicy.class).withName(POLICY).delete();
     awaitPolicy(
         POLICY, "Ready", c -> c.reason.equals("Restoring") && c.message.contains("gpu-1 (Paused"));
@@ -676,7 +678,7 @@ class SliceLabTest {
 
   private static void nothingOfOursIsLeft() {
     await()
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .ignoreExceptions() // the API server may be away
         .until(() -> client.resources(NumaPolicy.class).withName(POLICY).get() == null);
     await()
@@ -709,12 +711,12 @@ class SliceLabTest {
     policy.getSpec().kubelet.memoryManager.reserved = null;
     client.resource(policy).create();
     awaitAllConfigured();
-    await().atMost(LONG).until(SliceLabTest::hasFinalizer);
+    await().atMost(Lab.LONG).until(SliceLabTest::hasFinalizer);
     assertThat(dropIn("gpu-1")).isNotBlank();
 
     client.resources(NumaPolicy.class).withName(POLICY).delete();
     await()
-        .atMost(LONG)
+        .atMost(Lab.LONG)
         .pollInterval(Duration.ofMillis(200))
         .until(
             () ->

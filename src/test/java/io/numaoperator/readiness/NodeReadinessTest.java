@@ -20,11 +20,13 @@ import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.NodeFacts;
 import io.numaoperator.readiness.NodeEvidence.Plan;
 import io.numaoperator.readiness.NodeEvidence.Topology;
+import io.numaoperator.rollout.Drain;
 import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import io.numaoperator.rollout.NodeProgress.Grant;
 import io.numaoperator.rollout.NodeProgress.Outcome;
 import io.numaoperator.rollout.NodeProgress.Target;
+import io.numaoperator.rollout.Wait;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -50,7 +52,7 @@ class NodeReadinessTest {
     boolean skipped;
     Optional<Grant> grant = Optional.empty();
     Outcome outcome = Outcome.Succeeded;
-    List<String> holders = List.of();
+    Optional<Wait> waitsFor = Optional.empty();
     NodeEvidence.Scheduler scheduler = new NodeEvidence.Scheduler.NotWanted();
     Optional<String> heldBack = Optional.empty();
     Topology topology = new Topology.Published(List.of());
@@ -107,7 +109,12 @@ class NodeReadinessTest {
               grant,
               Optional.of(new NodeProgress.Attempt(1, "h", outcome, Instant.EPOCH)),
               heldBack,
-              holders),
+              List.of(),
+              Optional.empty(),
+              false,
+              false,
+              Drain.NONE),
+          waitsFor,
           observed,
           topology,
           scheduler);
@@ -263,7 +270,9 @@ class NodeReadinessTest {
             "train/llm",
             w -> {
               w.cordon = new Cordon.Ours(2);
-              w.holders = List.of("train/llm");
+              w.waitsFor =
+                  Optional.of(
+                      new Wait.Pods(List.of("train/llm"), Optional.empty(), Optional.empty()));
               w.differs();
             }),
         broken(
@@ -308,6 +317,16 @@ class NodeReadinessTest {
             w -> {
               w.differs();
               w.approved = false;
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "OutsideWindow",
+            "opens at 1970-01-01T00:00:00Z; to change: topologyManagerPolicy",
+            w -> {
+              w.differs();
+              w.ended(Result.Refused); // long ago: it is not what it waits for now
+              w.waitsFor = Optional.of(new Wait.Window(Optional.of(Instant.EPOCH)));
             }),
         broken(
             kubelet,
