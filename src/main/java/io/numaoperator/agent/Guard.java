@@ -50,6 +50,7 @@ final class Guard {
     var unit = granted.unit();
     host.makeDirectory(GuardFiles.DIRECTORY);
     put(GuardFiles.SCRIPT, GuardFiles.script());
+    put(GuardFiles.LAST_WORDS_SCRIPT, GuardFiles.lastWordsScript());
     put(GuardFiles.NODE, GuardFiles.node(granted));
     put(GuardFiles.BOOT, (host.bootId() + "\n").getBytes(UTF_8));
     host.makeDirectory(GuardFiles.dropInDirectory(unit));
@@ -146,6 +147,8 @@ final class Guard {
     services.reload();
     host.delete(GuardFiles.NODE);
     host.delete(GuardFiles.BOOT);
+    host.delete(GuardFiles.LAST_WORDS_SCRIPT);
+    host.delete(GuardFiles.LAST_WORDS);
     host.delete(GuardFiles.SCRIPT); // last: as long as it is there, the removal is not complete
   }
 }

@@ -16,6 +16,11 @@ final class GuardFiles {
   static final String TIMER = "numaoperator-guard.timer";
   static final String DIRECTORY = JournalStore.DIRECTORY + "/guard";
   static final String SCRIPT = DIRECTORY + "/guard.sh";
+  static final String LAST_WORDS_SCRIPT = DIRECTORY + "/last-words.sh";
+
+  /** What the kubelet that ended last said since its start; see last-words.sh. */
+  static final String LAST_WORDS = DIRECTORY + "/last-words";
+
   static final String NODE = DIRECTORY + "/node";
   static final String BOOT = DIRECTORY + "/boot";
   static final String ARMED = DIRECTORY + "/armed";
@@ -44,7 +49,15 @@ final class GuardFiles {
   }
 
   static byte[] script() {
-    try (var in = GuardFiles.class.getResourceAsStream("/guard/guard.sh")) {
+    return resource("/guard/guard.sh");
+  }
+
+  static byte[] lastWordsScript() {
+    return resource("/guard/last-words.sh");
+  }
+
+  private static byte[] resource(String name) {
+    try (var in = GuardFiles.class.getResourceAsStream(name)) {
       return in.readAllBytes();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -68,8 +81,9 @@ final class GuardFiles {
 
         [Service]
         ExecStartPre=-+/usr/bin/env timeout 60 /bin/sh %s
+        ExecStopPost=-+/usr/bin/env timeout 20 /bin/sh %s
         """
-        .formatted(TIMER_FILE, TIMER, SCRIPT)
+        .formatted(TIMER_FILE, TIMER, SCRIPT, LAST_WORDS_SCRIPT)
         .getBytes(UTF_8);
   }
 

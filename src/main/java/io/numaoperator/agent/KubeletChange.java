@@ -206,6 +206,7 @@ final class KubeletChange {
   }
 
   private Phase.Start startOf(String unit, Instant at) throws IOException {
+    node.host().delete(GuardFiles.LAST_WORDS); // of the kubelet before
     return new Phase.Start(
         at.toEpochMilli(), node.host().size(KubeletLog.FILE), state(unit).restarts());
   }

@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** Finds the kubelet's own words for why it did not start. */
+/**
+ * Finds the kubelet's own words for why it did not start: in what the guard took from the journal
+ * when it ended, or in the log file of a node whose kubelet writes one.
+ */
 final class KubeletLog {
   static final String FILE = "/var/log/kubelet.log";
   private static final int LONGEST = 1500;
@@ -34,12 +37,16 @@ final class KubeletLog {
   }
 
   private Optional<String> line(Phase.Start start) {
-    List<String> lines;
     try {
-      lines = host.tail(FILE, start.logSize()).lines().toList();
+      var words = line(host.tail(GuardFiles.LAST_WORDS, 0));
+      return words.isPresent() ? words : line(host.tail(FILE, start.logSize()));
     } catch (IOException e) {
       return Optional.empty();
     }
+  }
+
+  private static Optional<String> line(String text) {
+    var lines = text.lines().toList();
     for (var telling : TELLING) {
       for (int i = lines.size() - 1; i >= 0; i--) {
         if (telling.test(lines.get(i))) {

@@ -44,6 +44,11 @@ interface ServiceManager {
       return mainPid == 0 && (activeState.equals("inactive") || activeState.equals("failed"));
     }
 
+    /** Its process has ended, and what systemd runs after that (ExecStopPost=) has not. */
+    boolean ending() {
+      return activeState.equals("deactivating");
+    }
+
     boolean running() {
       return mainPid != 0 && activeState.equals("active");
     }

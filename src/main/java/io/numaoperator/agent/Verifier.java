@@ -65,7 +65,8 @@ final class Verifier {
     if (same && state.running()) {
       return new Check.Healthy();
     }
-    if (same && state.starting()) {
+    // the kubelet's last words are written while it ends
+    if (state.ending() || (same && state.starting())) {
       return new Check.Waiting(unit + " is " + state);
     }
     return new Check.Failed(

@@ -170,10 +170,23 @@ class AttemptExecutorTest {
         .contains("\"command failed\" err=\"[cpumanager] unable to determine reserved CPU");
   }
 
+  /** As on most nodes: what the kubelet says goes to the journal. */
   @Test
-  void withoutALogFileTheErrorSaysWhereToLook() throws Exception {
+  void withoutALogFileTheLineIsFromTheJournal() throws Exception {
     cordon(node);
     node.files.remove(KubeletLog.FILE);
+    node.refuses = AttemptExecutorTest::noReservation;
+    start(node);
+    rolledBack();
+    assertThat(last().error)
+        .contains("\"command failed\" err=\"[cpumanager] unable to determine reserved CPU");
+  }
+
+  @Test
+  void withoutLogFileAndJournalTheErrorSaysWhereToLook() throws Exception {
+    cordon(node);
+    node.files.remove(KubeletLog.FILE);
+    node.journalUnreadable = true;
     node.refuses = AttemptExecutorTest::noReservation;
     start(node);
     rolledBack();

@@ -70,6 +70,9 @@ final class FakeKubeletHost
   /** Restart= of the unit: whether systemd starts a kubelet that crashed. */
   boolean restartsItself = true;
 
+  /** last-words.sh finds no journalctl. */
+  boolean journalUnreadable;
+
   /** A systemd that does not load drop-ins. */
   boolean ignoresDropIns;
 
@@ -148,7 +151,11 @@ final class FakeKubeletHost
 
   /** The kubelet ends by itself. */
   void crash(String line) {
-    log("E0101 00:00:00.000000 %d run.go:74] %s".formatted(pid, line));
+    var error = "E0101 00:00:00.000000 %d run.go:74] %s".formatted(pid, line);
+    log(error);
+    if (guardLoaded && !journalUnreadable) {
+      files.put(GuardFiles.LAST_WORDS, (error + "\n").getBytes(UTF_8)); // by ExecStopPost=
+    }
     activeState = restartsItself ? "activating" : "failed";
     subState = restartsItself ? "auto-restart" : "failed";
     pid = 0;
