@@ -10,7 +10,8 @@ cp -rl target/quarkus-app target/dist/quarkus-app
 
 # The agent's class path: only what its code reaches. Each open jar costs memory on every node, and
 # the logging framework in lib/boot would take over java.util.logging.
-agent_jars='com.fasterxml.jackson.core.jackson-(annotations|core|databind) at.yawk.lz4.lz4-java
+agent_jars='com.fasterxml.jackson.core.jackson-(annotations|core|databind)
+  com.fasterxml.jackson.dataformat.jackson-dataformat-yaml org.yaml.snakeyaml at.yawk.lz4.lz4-java
   com.github.hypfvieh.dbus-java-(core|transport-native-unixsocket) com.google.guava.(guava|failureaccess)
   com.fasterxml.jackson.dataformat.jackson-dataformat-yaml org.yaml.snakeyaml
   com.google.protobuf.protobuf-java io.perfmark.perfmark-api org.slf4j.slf4j-api

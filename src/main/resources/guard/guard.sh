@@ -26,10 +26,13 @@ guard=$home/guard
 
 say() { echo "numaoperator guard: $*" >&2; }
 
-# Puts standard input into a file, whole or not at all, also over a power loss. The kubelet passes over
-# files whose name begins with a dot and ends otherwise than in .conf.
+# Puts standard input into a file, whole or not at all, also over a power loss. A link stays a link, and the
+# file's mode stays. The kubelet passes over files whose name begins with a dot and ends otherwise than in
+# .conf.
 put() {
+  [ -L "$1" ] && set -- "$(readlink -f "$1")"
   part=${1%/*}/.${1##*/}.tmp
+  [ -e "$1" ] && cp -p "$1" "$part"
   cat >"$part" && sync "$part" && mv -f "$part" "$1"
 }
 

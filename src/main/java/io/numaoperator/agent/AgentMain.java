@@ -78,14 +78,16 @@ public final class AgentMain {
     try (var lock = lock(host)) {
       var seen = new LastSeen();
       var sys = host.local("/sys");
-      var services = new Systemd(host.local("/run/dbus/system_bus_socket"));
+      var systemd = new Systemd(host.local("/run/dbus/system_bus_socket"));
+      var services = new NestedKubelet(systemd, new Processes(proc));
       var pinned = new PinnedCertificate(host, seen::servingCertificates);
       var node =
           new NodeAccess(
               host,
               services,
               new PodResourcesClient(() -> host.local(seen.podResourcesSocket())),
-              new ConfigzClient(seen, pinned, token()),
+              new ConfigReader(
+                  new ConfigzClient(seen, pinned, token()), host, seen, new Processes(proc)),
               new KubernetesApi(Config.autoConfigure(null), nodeName),
               Time.system());
       var locator = new KubeletLocator(services, host, proc);

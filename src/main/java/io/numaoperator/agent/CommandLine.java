@@ -19,8 +19,12 @@ record CommandLine(String program, Map<String, String> flags, List<String> manag
   /** Reads /proc/PID/cmdline: words that end in a zero byte. */
   static CommandLine parse(byte[] cmdline) {
     var words = List.of(new String(cmdline, UTF_8).split("\0"));
+    return of(words.getFirst(), words.subList(1, words.size()));
+  }
+
+  static CommandLine of(String program, List<String> words) {
     var flags = new LinkedHashMap<String, String>();
-    for (int i = 1; i < words.size(); i++) {
+    for (int i = 0; i < words.size(); i++) {
       if (!words.get(i).startsWith("-")) {
         continue;
       }
@@ -34,7 +38,7 @@ record CommandLine(String program, Map<String, String> flags, List<String> manag
         flags.put(flag, value ? words.get(i + 1) : "true");
       }
     }
-    return new CommandLine(words.getFirst(), flags, ManagedField.setByFlags(words));
+    return new CommandLine(program, flags, ManagedField.setByFlags(words));
   }
 
   Optional<String> flag(String name) {

@@ -20,7 +20,7 @@ final class Fences {
     if (!node.host().bootId().equals(granted.bootId())) {
       return Optional.of("the node was rebooted since the grant was given");
     }
-    if (!node.host().isDirectory(granted.dropInDirectory())) {
+    if (granted.needsDirectory() && !node.host().isDirectory(granted.dropInDirectory())) {
       return Optional.of(
           "the kubelet's drop-in directory " + granted.dropInDirectory() + " does not exist");
     }

@@ -8,7 +8,9 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.numaoperator.agent.Grants.Decision.Go;
 import io.numaoperator.agent.Grants.Decision.Nothing;
 import io.numaoperator.agent.Grants.Decision.Refuse;
+import io.numaoperator.agent.Journal.Form;
 import io.numaoperator.api.KubeletFragment;
+import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.kubelet.DropIn;
 import io.numaoperator.kubelet.FragmentRules;
 import java.time.Duration;
@@ -50,11 +52,10 @@ final class Grants {
     }
     boolean used = attempt == reported.path("number").asLong(0);
     var desired = state.path("spec").path("kubelet");
-    boolean restore = desired.path("restore").asBoolean(false);
     KubeletFragment fragment;
     try {
       fragment =
-          restore
+          form(desired) == Form.NONE
               ? new KubeletFragment()
               : strict.treeToValue(desired.path("fragment"), KubeletFragment.class);
     } catch (JsonProcessingException e) {
@@ -80,6 +81,9 @@ final class Grants {
       JsonNode state, KubeletProcess kubelet, KubeletFragment fragment) {
     var spec = state.path("spec");
     var grant = spec.path("grant");
+    var form = form(spec.path("kubelet"));
+    var newDirectory =
+        form == Form.DROP_IN ? kubelet.newDropInDirectory() : Optional.<String>empty();
     return new Journal.Granted(
         grant.path("attempt").asLong(),
         grant.path("hash").asText(),
@@ -90,9 +94,20 @@ final class Grants {
             .orElse(Duration.ZERO)
             .toMillis(),
         kubelet.unit(),
-        kubelet.dropInDirectory().orElse(""),
+        kubelet.dropInDirectory().or(() -> newDirectory).orElse(""),
         kubelet.rootDirectory(),
-        spec.path("kubelet").path("restore").asBoolean(false));
+        form,
+        newDirectory.isPresent() ? kubelet.execStart() : List.of(),
+        kubelet.commandLine().flag("config").orElse(""));
+  }
+
+  private static Form form(JsonNode desired) {
+    if (desired.path("restore").asBoolean(false)) {
+      return Form.NONE;
+    }
+    return desired.path("file").asText().equals(NumaNodeStateSpec.File.MainFile.name())
+        ? Form.MAIN_FILE
+        : Form.DROP_IN;
   }
 
   private static Optional<String> fault(
@@ -115,11 +130,20 @@ final class Grants {
     if (granted.windowMillis() <= 0) {
       return Optional.of("verificationWindow is not a duration");
     }
-    if (kubelet.dropInDirectory().isEmpty()) {
-      return Optional.of("the kubelet has no --config-dir");
-    }
-    if (granted.restore()) {
-      return Optional.empty(); // nothing is set, so nothing can stand against a flag
+    switch (granted.form()) {
+      case MAIN_FILE -> {
+        if (granted.mainFile().isEmpty()) {
+          return Optional.of("the kubelet has no --config file that could be edited");
+        }
+      }
+      case DROP_IN -> {
+        if (granted.dropInDirectory().isEmpty()) {
+          return Optional.of("the kubelet has no --config-dir, and cannot be given one");
+        }
+      }
+      case NONE -> {
+        return Optional.empty(); // nothing is set, so nothing can stand against a flag
+      }
     }
     var flags = flagged(granted.fragment(), kubelet.commandLine().managedByFlag());
     return flags.isEmpty()

@@ -131,7 +131,7 @@ final class Guard {
    */
   void rest(Journal.Granted granted) throws IOException {
     disarm();
-    if (host.read(granted.dropIn()).isPresent()) {
+    if (host.read(GuardFiles.configuration(granted)).isPresent()) {
       install(granted);
     } else {
       remove(granted.unit());

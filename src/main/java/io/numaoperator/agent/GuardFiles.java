@@ -108,13 +108,18 @@ final class GuardFiles {
         .getBytes(UTF_8);
   }
 
+  /** The file that is there as long as the node has configuration of ours. */
+  static String configuration(Journal.Granted granted) {
+    return granted.editsMainFile() ? MainFileEdit.ORIGINAL : granted.dropIn();
+  }
+
   static byte[] node(Journal.Granted granted) {
     return """
         config %s
         state %s
         state %s
         """
-        .formatted(granted.dropIn(), granted.cpuState(), granted.memoryState())
+        .formatted(configuration(granted), granted.cpuState(), granted.memoryState())
         .getBytes(UTF_8);
   }
 

@@ -7,6 +7,7 @@ import io.numaoperator.kubelet.StateFile;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -20,13 +21,26 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
   /** As the CRD has it; a longer one would make the API server refuse the whole status. */
   private static final int LONGEST_ERROR = 2048;
 
+  /** In which form the operator's settings are on the node after a change. */
+  enum Form {
+    DROP_IN,
+    MAIN_FILE,
+    /** Not at all: the node runs with its own. */
+    NONE
+  }
+
   /**
    * What is to be done, fixed when the grant was taken.
    *
    * @param policy the NumaPolicy that the node was cordoned for
+   * @param fragment empty with form NONE
    * @param windowMillis how long a changed kubelet must be stable
    * @param unit the kubelet's systemd unit
-   * @param restore the drop-in file is removed; the fragment is empty then
+   * @param dropInDirectory empty where the kubelet has none and gets none
+   * @param form what is there in another form is taken away with the change
+   * @param execStart the unit's command, where it has to be given the drop-in directory first; else
+   *     empty
+   * @param mainFile the kubelet's --config file; empty where it has none
    */
   record Granted(
       long attempt,
@@ -38,13 +52,73 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
       String unit,
       String dropInDirectory,
       String rootDirectory,
-      boolean restore) {
+      Form form,
+      List<String> execStart,
+      String mainFile) {
+    /** A journal of an older agent has not the last three. */
+    Granted {
+      form = form == null ? Form.DROP_IN : form;
+      execStart = execStart == null ? List.of() : List.copyOf(execStart);
+      mainFile = mainFile == null ? "" : mainFile;
+    }
+
     Duration window() {
       return Duration.ofMillis(windowMillis);
     }
 
     String dropIn() {
       return dropInDirectory + "/" + Names.DROP_IN_FILE;
+    }
+
+    /** Whether the kubelet gets its drop-in directory with this change. */
+    boolean enablesDirectory() {
+      return !execStart.isEmpty();
+    }
+
+    String unitDropIn() {
+      return UnitDropIn.path(unit);
+    }
+
+    boolean editsMainFile() {
+      return form == Form.MAIN_FILE;
+    }
+
+    /** Whether the node is brought back to its own settings. */
+    boolean restore() {
+      return form == Form.NONE;
+    }
+
+    /** Whether the kubelet starts only if its drop-in directory is there. */
+    boolean needsDirectory() {
+      return switch (form) {
+        case DROP_IN -> !enablesDirectory();
+        case MAIN_FILE -> false;
+        case NONE -> !dropInDirectory.isEmpty();
+      };
+    }
+
+    /** The files that a change writes or deletes; {@link Removal} may have more. */
+    List<String> touches() {
+      var files = new ArrayList<String>();
+      switch (form) {
+        case DROP_IN -> files.add(dropIn());
+        case MAIN_FILE -> {
+          files.add(mainFile);
+          files.addAll(MainFileEdit.notes());
+        }
+        case NONE -> {}
+      }
+      if (enablesDirectory()) {
+        files.add(unitDropIn());
+      }
+      files.add(cpuState());
+      files.add(memoryState());
+      return files;
+    }
+
+    /** Whether it is one of the managers' files, and not the kubelet's configuration. */
+    boolean isState(String path) {
+      return path.equals(cpuState()) || path.equals(memoryState());
     }
 
     String cpuState() {
@@ -71,6 +145,11 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
   record Before(List<Saved> saved, List<String> clears, Map<String, Integer> devices) {
     static Before unknown() {
       return new Before(List.of(), List.of(), Map.of());
+    }
+
+    /** Whether the change is about this file. */
+    boolean covers(String path) {
+      return saved.stream().anyMatch(file -> file.path().equals(path));
     }
   }
 

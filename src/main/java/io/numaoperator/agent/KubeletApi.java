@@ -13,6 +13,11 @@ interface KubeletApi {
     record Live(JsonNode config) implements Configz {}
 
     /**
+     * What its files say, where it is not to be asked: their merge, without the kubelet's defaults.
+     */
+    record OnDisk(JsonNode config) implements Configz {}
+
+    /**
      * The kubelet answers but does not serve us: it asks the API server who we are (TokenReview,
      * SubjectAccessReview), so an API server that is away looks like a refusal (facts: kubelet.md
      * §0.8). This says nothing about the kubelet.

@@ -13,6 +13,7 @@ import io.numaoperator.kubelet.StateFile;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -20,8 +21,6 @@ import java.util.Optional;
 final class KubeletChange {
   /** Above systemd's own TimeoutStopSec, 90 s, after which it kills. */
   private static final Duration STOP_LIMIT = Duration.ofMinutes(2);
-
-  private static final Duration START_LIMIT = Duration.ofSeconds(30);
 
   /** StartUnit only queues a job: the state of before can be seen for a moment. */
   private static final Duration JOB_LIMIT = Duration.ofSeconds(3);
@@ -32,12 +31,16 @@ final class KubeletChange {
   private final JournalStore store;
   private final Guard guard;
   private final KubeletLog log;
+  private final MainFileEdit mainFile;
+  private final Removal removal;
 
   KubeletChange(NodeAccess node, JournalStore store, Guard guard) {
     this.node = node;
     this.store = store;
     this.guard = guard;
     this.log = new KubeletLog(node.host());
+    this.mainFile = new MainFileEdit(node.host());
+    this.removal = new Removal(node.host(), node.services());
   }
 
   /** Whether the kubelet is in service. */
@@ -50,15 +53,23 @@ final class KubeletChange {
     var config =
         switch (node.kubelet().configz()) {
           case Configz.Live(var live) -> live;
+          case Configz.OnDisk(var files) -> files;
           case Configz.Denied(var why) -> throw unverifiable(why);
           case Configz.Unreachable(var why) -> throw unverifiable(why);
         };
     node.host().write(JournalStore.CONFIGZ, new ObjectMapper().writeValueAsBytes(config));
+    if (granted.editsMainFile()) {
+      mainFile.prepare(granted);
+    }
+    var saved = new ArrayList<Journal.Saved>();
+    for (var path : granted.touches()) {
+      saved.add(store.backUp(path));
+    }
+    for (var path : removal.touches(granted)) {
+      saved.add(store.backUp(path));
+    }
     return new Journal.Before(
-        List.of(
-            store.backUp(granted.dropIn()),
-            store.backUp(granted.cpuState()),
-            store.backUp(granted.memoryState())),
+        List.copyOf(saved),
         granted.restore() ? stateFiles(granted) : clears(config, granted),
         node.podResources().allocatable().counts());
   }
@@ -117,12 +128,31 @@ final class KubeletChange {
   Phase write(Journal journal) throws IOException {
     requireStopped(journal);
     var granted = journal.granted();
-    if (granted.restore()) {
-      node.host().delete(granted.dropIn());
-    } else {
-      node.host().write(granted.dropIn(), DropIn.render(granted.fragment()));
+    removal.carryOut(journal);
+    switch (granted.form()) {
+      case DROP_IN -> writeDropIn(granted);
+      case MAIN_FILE -> mainFile.write(granted);
+      case NONE -> {}
     }
     return new Phase.Starting(startOf(granted.unit(), node.time().now()));
+  }
+
+  private void writeDropIn(Journal.Granted granted) throws IOException {
+    if (granted.enablesDirectory()) {
+      enableDirectory(granted);
+    }
+    node.host().write(granted.dropIn(), DropIn.render(granted.fragment()));
+  }
+
+  /** For a kubelet without a drop-in directory: an empty one, and the flag that names it. */
+  private void enableDirectory(Journal.Granted granted) throws IOException {
+    node.host().makeDirectory(granted.dropInDirectory());
+    node.host().makeDirectory(UnitDropIn.directory(granted.unit()));
+    node.host()
+        .write(
+            granted.unitDropIn(),
+            UnitDropIn.render(granted.execStart(), granted.dropInDirectory()));
+    node.services().reload();
   }
 
   private void requireStopped(Journal journal) throws IOException {
@@ -157,7 +187,7 @@ final class KubeletChange {
   }
 
   /**
-   * Puts back the drop-in and those state files that the change deleted or that are new. No
+   * Puts back the configuration and those state files that the change deleted or that are new. No
    * container held exclusive CPUs, so the old state files still tell the truth.
    */
   private Phase restore(Journal journal, RollingBack rollback) throws IOException {
@@ -172,6 +202,9 @@ final class KubeletChange {
     }
     for (var saved : journal.savedConfiguration()) {
       store.restore(saved);
+    }
+    if (journal.before().covers(journal.granted().unitDropIn())) {
+      node.services().reload();
     }
     if (rollback.restoreState()) {
       for (var saved : touched) {
@@ -208,7 +241,9 @@ final class KubeletChange {
   private Phase.Start startOf(String unit, Instant at) throws IOException {
     node.host().delete(GuardFiles.LAST_WORDS); // of the kubelet before
     return new Phase.Start(
-        at.toEpochMilli(), node.host().size(KubeletLog.FILE), state(unit).restarts());
+        at.toEpochMilli(),
+        node.host().size(KubeletUnit.named(unit).logFile()),
+        state(unit).restarts());
   }
 
   /** The process that came up; empty when it is down or was restarted already. */
@@ -228,7 +263,7 @@ final class KubeletChange {
       var waited = Duration.between(asked, node.time().now());
       boolean crashed = state.activeState().equals("activating") && !state.starting();
       boolean ended = state.stopped() && waited.compareTo(JOB_LIMIT) > 0;
-      if (crashed || ended || waited.compareTo(START_LIMIT) > 0) {
+      if (crashed || ended || waited.compareTo(KubeletUnit.named(unit).startLimit()) > 0) {
         return Optional.empty();
       }
       node.time().sleep(POLL);

@@ -1,6 +1,7 @@
 package io.numaoperator.agent;
 
 import java.io.IOException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,8 +14,8 @@ interface KubeletHost {
   Optional<byte[]> read(String path) throws IOException;
 
   /**
-   * Puts the file there with mode 0644, whole or not at all, and durably: on return it survives a
-   * power loss. Its directory must exist.
+   * Puts the file there, a new one with mode 0644, whole or not at all, and durably: on return it
+   * survives a power loss. Its directory must exist.
    */
   void write(String path, byte[] bytes) throws IOException;
 
@@ -28,6 +29,9 @@ interface KubeletHost {
 
   /** Makes the directory, durably; that it is there is fine. Its parent must exist. */
   void makeDirectory(String path) throws IOException;
+
+  /** When the file was last changed; empty when there is no such file. */
+  Optional<Instant> modified(String path) throws IOException;
 
   /** The file's size in bytes, 0 when there is no such file. */
   long size(String path);

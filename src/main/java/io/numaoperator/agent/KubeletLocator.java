@@ -1,7 +1,6 @@
 package io.numaoperator.agent;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,33 +9,18 @@ import java.util.Optional;
 /** Finds the kubelet: its unit through systemd, its settings on its command line. */
 final class KubeletLocator {
   private static final String DEFAULT_ROOT = "/var/lib/kubelet";
-
-  /**
-   * @param root of the files of a distribution that has the kubelet inside its own process; empty
-   *     for a kubelet that is one
-   */
-  private record Unit(String name, String root) {
-    boolean embedded() {
-      return !root.isEmpty();
-    }
-  }
-
-  private static final List<Unit> UNITS =
-      List.of(
-          new Unit("kubelet.service", ""),
-          new Unit("k3s.service", "/var/lib/rancher/k3s/agent"),
-          new Unit("k3s-agent.service", "/var/lib/rancher/k3s/agent"),
-          new Unit("rke2-server.service", "/var/lib/rancher/rke2/agent"),
-          new Unit("rke2-agent.service", "/var/lib/rancher/rke2/agent"));
+  private static final String BUS = "/run/dbus";
 
   private final ServiceManager services;
   private final KubeletHost host;
-  private final Path proc;
+  private final Processes processes;
+  private final RancherConfig rancher;
 
   KubeletLocator(ServiceManager services, KubeletHost host, Path proc) {
     this.services = services;
     this.host = host;
-    this.proc = proc;
+    this.processes = new Processes(proc);
+    this.rancher = new RancherConfig(host);
   }
 
   /**
@@ -46,31 +30,51 @@ final class KubeletLocator {
    */
   KubeletProcess find() throws IOException {
     var down = new ArrayList<String>();
-    for (var unit : UNITS) {
-      var state = services.state(unit.name());
+    for (var unit : KubeletUnit.ALL) {
+      var state = state(unit, down);
       if (state.isPresent() && state.get().mainPid() != 0) {
         return process(unit, state.get());
       }
-      state.ifPresent(found -> down.add(unit.name() + " is " + found));
+    }
+    // Talos, for one, has neither systemd nor a unit
+    var pid = down.isEmpty() ? processes.onlyKubelet() : Optional.<Long>empty();
+    if (pid.isPresent()) {
+      var state = new ServiceManager.UnitState("active", "running", pid.get(), 0, "success");
+      return process(new KubeletUnit("", ""), state);
     }
     throw new IOException(
         down.isEmpty()
-            ? "systemd knows no kubelet unit (kubelet, k3s, rke2)"
+            ? "systemd knows no kubelet unit (kubelet, k3s, rke2), and no process is a kubelet"
             : "the kubelet is down: " + String.join(", ", down));
   }
 
-  private KubeletProcess process(Unit unit, ServiceManager.UnitState state) throws IOException {
+  /** A node without a bus has no systemd; one whose bus does not answer may have. */
+  private Optional<ServiceManager.UnitState> state(KubeletUnit unit, List<String> down)
+      throws IOException {
+    if (host.list(BUS).isEmpty()) {
+      return Optional.empty();
+    }
+    var state = services.state(unit.name());
+    state.filter(found -> found.mainPid() == 0).ifPresent(s -> down.add(unit.name() + " is " + s));
+    return state;
+  }
+
+  private KubeletProcess process(KubeletUnit unit, ServiceManager.UnitState state)
+      throws IOException {
     CommandLine commandLine;
     try {
-      var file = proc.resolve(state.mainPid() + "/cmdline");
-      commandLine = CommandLine.parse(Files.readAllBytes(file));
+      commandLine = processes.commandLine(state.mainPid());
     } catch (IOException e) {
       throw new IOException("process %d of %s is gone".formatted(state.mainPid(), unit.name()), e);
     }
-    if (!unit.embedded() && !commandLine.isKubelet()) {
+    if (!unit.embeds() && !commandLine.isKubelet()) {
       throw new IOException(
           "the main process of %s is %s, not a kubelet"
               .formatted(unit.name(), commandLine.program()));
+    }
+    var execStart = unit.name().isEmpty() ? List.<String>of() : services.execStart(unit.name());
+    if (unit.embeds()) {
+      commandLine = CommandLine.of("kubelet", rancher.kubeletFlags(unit.product(), execStart));
     }
     var root = commandLine.flag("root-dir").orElse(DEFAULT_ROOT);
     return new KubeletProcess(
@@ -79,28 +83,8 @@ final class KubeletLocator {
         state.restarts(),
         commandLine,
         root,
-        dropInDirectory(unit, commandLine),
-        servingCertificates(unit, commandLine, root));
-  }
-
-  /** k3s passes --config-dir inside its own process since 1.32, and RKE2 likewise. */
-  private Optional<String> dropInDirectory(Unit unit, CommandLine commandLine) {
-    if (unit.embedded()) {
-      return Optional.of(unit.root() + "/etc/kubelet.conf.d").filter(host::isDirectory);
-    }
-    return commandLine.flag("config-dir").map(dir -> dir.replaceFirst("(?<=.)/+$", ""));
-  }
-
-  private static List<String> servingCertificates(Unit unit, CommandLine commandLine, String root) {
-    var files = new ArrayList<String>();
-    commandLine.flag("tls-cert-file").ifPresent(files::add);
-    if (unit.embedded()) {
-      files.add(unit.root() + "/serving-kubelet.crt");
-    }
-    var pki = commandLine.flag("cert-dir").orElse(root + "/pki");
-    // with serverTLSBootstrap the first is in use, else the second, which the kubelet made itself
-    files.add(pki + "/kubelet-server-current.pem");
-    files.add(pki + "/kubelet.crt");
-    return files;
+        unit.dropInDirectory(commandLine, host),
+        unit.servingCertificates(commandLine, root),
+        unit.isPlain() ? execStart : List.of());
   }
 }

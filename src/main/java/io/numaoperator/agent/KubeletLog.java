@@ -20,6 +20,8 @@ final class KubeletLog {
           line -> line.contains("\"command failed\""),
           line -> line.contains("failed to validate"),
           line -> line.contains("failed to run Kubelet"),
+          // an unknown or locked feature gate (apis/config/v1beta1/defaults.go; seen in the lab)
+          line -> line.startsWith("panic: "),
           line -> line.matches("[EF]\\d{4} .*"));
 
   private final KubeletHost host;
@@ -33,13 +35,13 @@ final class KubeletLog {
    * file, where to look.
    */
   String errorSince(Phase.Start start, String unit) {
-    return line(start).orElse("see journalctl -u " + unit);
+    return line(start, KubeletUnit.named(unit).logFile()).orElse("see journalctl -u " + unit);
   }
 
-  private Optional<String> line(Phase.Start start) {
+  private Optional<String> line(Phase.Start start, String file) {
     try {
       var words = line(host.tail(GuardFiles.LAST_WORDS, 0));
-      return words.isPresent() ? words : line(host.tail(FILE, start.logSize()));
+      return words.isPresent() ? words : line(host.tail(file, start.logSize()));
     } catch (IOException e) {
       return Optional.empty();
     }

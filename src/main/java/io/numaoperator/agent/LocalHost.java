@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -75,7 +76,11 @@ final class LocalHost implements KubeletHost {
             StandardOpenOption.CREATE,
             StandardOpenOption.WRITE,
             StandardOpenOption.TRUNCATE_EXISTING)) {
-      Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rw-r--r--"));
+      Files.setPosixFilePermissions(
+          temporary,
+          Files.exists(file)
+              ? Files.getPosixFilePermissions(file)
+              : PosixFilePermissions.fromString("rw-r--r--"));
       var buffer = ByteBuffer.wrap(bytes);
       while (buffer.hasRemaining()) {
         channel.write(buffer);
@@ -121,6 +126,15 @@ final class LocalHost implements KubeletHost {
       Files.createDirectory(directory);
       Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
       syncDirectory(directory.getParent());
+    }
+  }
+
+  @Override
+  public Optional<Instant> modified(String path) throws IOException {
+    try {
+      return Optional.of(Files.getLastModifiedTime(followed(path)).toInstant());
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
     }
   }
 

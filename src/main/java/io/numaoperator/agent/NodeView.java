@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.numaoperator.api.Names;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What the agent wants to know of its Node object.
@@ -15,6 +17,8 @@ import java.util.Optional;
  * @param cordonedFor the value of the operator's cordon annotation
  * @param ready whether condition Ready is True
  * @param heartbeat when the kubelet last wrote condition Ready
+ * @param osImage for example Bottlerocket OS 1.20.0 (aws-k8s-1.31)
+ * @param marks names of its labels and annotations
  */
 record NodeView(
     String uid,
@@ -24,7 +28,9 @@ record NodeView(
     boolean unschedulable,
     Optional<String> cordonedFor,
     boolean ready,
-    Instant heartbeat) {
+    Instant heartbeat,
+    String osImage,
+    Set<String> marks) {
 
   static NodeView of(JsonNode node) {
     var status = node.path("status");
@@ -51,7 +57,16 @@ record NodeView(
         node.path("spec").path("unschedulable").asBoolean(false),
         cordoned.isTextual() ? Optional.of(cordoned.asText()) : Optional.empty(),
         ready,
-        heartbeat);
+        heartbeat,
+        status.path("nodeInfo").path("osImage").asText(),
+        marks(node.path("metadata")));
+  }
+
+  private static Set<String> marks(JsonNode metadata) {
+    var names = new TreeSet<String>();
+    metadata.path("labels").fieldNames().forEachRemaining(names::add);
+    metadata.path("annotations").fieldNames().forEachRemaining(names::add);
+    return names;
   }
 
   private static Instant instant(JsonNode time) {

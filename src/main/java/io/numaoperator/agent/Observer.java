@@ -1,11 +1,13 @@
 package io.numaoperator.agent;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.numaoperator.agent.KubeletApi.Configz;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
 import io.numaoperator.api.NumaNodeStateStatus.Inventory;
 import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
+import io.numaoperator.api.NumaNodeStateStatus.Platform;
 import io.numaoperator.api.NumaNodeStateStatus.Source;
 import io.numaoperator.api.NumaNodeStateStatus.StateFiles;
 import io.numaoperator.kubelet.DropIn;
@@ -17,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -31,6 +34,8 @@ final class Observer {
   private final Sysfs sysfs;
   private final PciBus pci;
   private final LastSeen seen;
+  private final KubeletFiles files;
+  private final MainFileEdit mainFile;
   private final OwnConfiguration own;
   private final NumaNodeStateStatus status = new NumaNodeStateStatus();
   private final Rate machineRate;
@@ -44,6 +49,8 @@ final class Observer {
     this.sysfs = sysfs;
     this.pci = pci;
     this.seen = seen;
+    this.files = new KubeletFiles(node.host());
+    this.mainFile = new MainFileEdit(node.host());
     this.own = new OwnConfiguration(node.host(), new JournalStore(node.host()));
     this.machineRate = new Rate(SLOW);
     this.nodeRate = new Rate(SLOW);
@@ -82,6 +89,7 @@ final class Observer {
     }
     attempt(problems, this::kubelet);
     attempt(problems, this::files);
+    attempt(problems, this::configFiles);
     report = Optional.empty();
     if (running().isPresent()) {
       // the rest would only repeat that the kubelet is down
@@ -145,6 +153,7 @@ final class Observer {
       seen.kubelet(found);
       var facts = found.facts();
       facts.version = seen.node().map(NodeView::kubeletVersion).orElse(null);
+      facts.platform = platform(facts);
       boolean another = old == null || old.pid == null || !old.pid.equals(facts.pid);
       if (another) {
         nodeRate.again();
@@ -159,6 +168,15 @@ final class Observer {
     }
   }
 
+  private Platform platform(KubeletFacts kubelet) {
+    var seenNow =
+        new Platforms.Seen(
+            Objects.requireNonNullElse(kubelet.service, ""),
+            Objects.requireNonNullElse(kubelet.configFile, ""),
+            seen.node());
+    return Platforms.of(seenNow).orElse(null);
+  }
+
   /** Failing is no news: what is seen here is published through the same API server. */
   private void node(Instant now) {
     if (!nodeRate.due(now)) {
@@ -168,6 +186,7 @@ final class Observer {
       var view = node.api().node();
       seen.node(view);
       status.inventory.kubelet.version = view.kubeletVersion();
+      status.inventory.kubelet.platform = platform(status.inventory.kubelet);
     } catch (IOException e) {
       nodeRate.again();
     }
@@ -178,17 +197,40 @@ final class Observer {
     if (kubelet == null) {
       return;
     }
-    status.dropInHash =
-        kubelet.dropInDirectory == null
-            ? null
-            : node.host()
-                .read(kubelet.dropInDirectory + "/" + Names.DROP_IN_FILE)
-                .map(DropIn::hash)
-                .orElse(null);
-    var files = new StateFiles();
-    files.cpuPolicy = policy(kubelet, StateFile.Kind.CPU);
-    files.memoryPolicy = policy(kubelet, StateFile.Kind.MEMORY);
-    status.stateFiles = files;
+    status.dropInHash = ours(kubelet).orElse(null);
+    kubelet.unitDropIn =
+        files
+            .unitDropIn(
+                Objects.requireNonNullElse(kubelet.service, ""),
+                Objects.requireNonNullElse(kubelet.dropInDirectory, ""))
+            .orElse(null);
+    var policies = new StateFiles();
+    policies.cpuPolicy = policy(kubelet, StateFile.Kind.CPU);
+    policies.memoryPolicy = policy(kubelet, StateFile.Kind.MEMORY);
+    status.stateFiles = policies;
+  }
+
+  /** Hash of the operator's settings as they are on the disk, in whichever form. */
+  private Optional<String> ours(KubeletFacts kubelet) throws IOException {
+    if (kubelet.dropInDirectory != null) {
+      var dropIn = node.host().read(kubelet.dropInDirectory + "/" + Names.DROP_IN_FILE);
+      if (dropIn.isPresent()) {
+        return dropIn.map(DropIn::hash);
+      }
+    }
+    return kubelet.configFile == null
+        ? Optional.empty()
+        : mainFile.found(kubelet.configFile).map(MainFileEdit.Edit::plan);
+  }
+
+  private void configFiles() throws IOException {
+    var kubelet = status.inventory == null ? null : status.inventory.kubelet;
+    if (kubelet == null) {
+      return;
+    }
+    kubelet.draDrivers = files.draDrivers(kubelet.rootDirectory);
+    status.files = null;
+    status.files = files.read(kubelet).map(KubeletFiles::wire).orElse(null);
   }
 
   private String policy(KubeletFacts kubelet, StateFile.Kind kind) throws IOException {
@@ -205,24 +247,27 @@ final class Observer {
       return;
     }
     switch (node.kubelet().configz()) {
-      case Configz.Live(var config) -> {
-        var effective = new EffectiveKubelet();
-        effective.source = Source.Configz;
-        effective.pid = pid;
-        effective.settings = KubeletSettings.of(config);
-        effective.featureGates = KubeletSettings.featureGates(config);
-        status.effective = effective;
-        configOf = pid;
-      }
+      case Configz.Live(var config) -> effective(pid, Source.Configz, config);
+      case Configz.OnDisk(var config) -> effective(pid, Source.Files, config);
       case Configz.Denied(var why) -> throw new IOException(why);
       case Configz.Unreachable(var why) -> throw new IOException(why);
     }
   }
 
+  private void effective(long pid, Source source, JsonNode config) {
+    var effective = new EffectiveKubelet();
+    effective.source = source;
+    effective.pid = pid;
+    effective.settings = KubeletSettings.of(config);
+    effective.featureGates = KubeletSettings.featureGates(config);
+    status.effective = effective;
+    configOf = pid;
+  }
+
   /** Anew at every look: the node's files are its owner's, and may change at any time. */
   private void baseline() throws IOException {
     if (status.effective != null && configOf == status.inventory.kubelet.pid) {
-      status.baseline = own.settings(status.inventory.kubelet, status.effective.settings);
+      status.baseline = own.settings(status.inventory.kubelet, status.effective);
     }
   }
 

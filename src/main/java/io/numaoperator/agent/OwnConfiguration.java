@@ -2,6 +2,7 @@ package io.numaoperator.agent;
 
 import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
 import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
 import io.numaoperator.kubelet.ConfigFiles;
 import io.numaoperator.kubelet.KubeletSettings;
@@ -11,29 +12,31 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Finds out what the kubelet would run with if our drop-in were not there. */
+/** Finds out what the kubelet would run with if nothing of ours were on the node. */
 final class OwnConfiguration {
   private final KubeletHost host;
   private final JournalStore store;
+  private final KubeletFiles files;
+  private final MainFileEdit mainFile;
 
   OwnConfiguration(KubeletHost host, JournalStore store) {
     this.host = host;
     this.store = store;
+    this.files = new KubeletFiles(host);
+    this.mainFile = new MainFileEdit(host);
   }
 
   /**
-   * What our drop-in says, or said when the kubelet started, is replaced by what the node's files
-   * say. Where it never was, the running kubelet's word is enough, and no file is read.
-   *
-   * @param running its settings by /configz
+   * What we wrote, or had written when the kubelet started, is replaced by what the node's files
+   * say. Where that never was, the running kubelet's word is enough, and no file is read.
    */
-  KubeletFragment settings(KubeletFacts kubelet, KubeletFragment running) throws IOException {
+  KubeletFragment settings(KubeletFacts kubelet, EffectiveKubelet running) throws IOException {
     var ours = ours(kubelet);
+    var own = running.settings;
     if (ours.isEmpty()) {
-      return running;
+      return own;
     }
-    var files = files(kubelet);
-    var own = running;
+    var files = files(kubelet, running);
     for (var fragment : ours) {
       own = OwnSettings.without(own, files, fragment, kubelet.managedByFlag);
     }
@@ -42,7 +45,8 @@ final class OwnConfiguration {
 
   /**
    * What is on the disk, and what the last attempt put there: somebody may have edited or removed
-   * the file since, and the running kubelet goes by the former.
+   * it since, and the running kubelet goes by the former. Of a main file that we edited, what its
+   * owner wrote is taken for ours as well, which is no harm: the owner's version says the same.
    */
   private List<KubeletFragment> ours(KubeletFacts kubelet) throws IOException {
     var ours = new ArrayList<KubeletFragment>();
@@ -51,53 +55,47 @@ final class OwnConfiguration {
           .flatMap(OwnConfiguration::parsed)
           .ifPresent(ours::add);
     }
+    if (kubelet.configFile != null) {
+      mainFile
+          .found(kubelet.configFile)
+          .flatMap(edit -> parsed(edit.content()))
+          .ifPresent(ours::add);
+    }
     store.load().map(journal -> journal.granted().fragment()).ifPresent(ours::add);
     return ours;
   }
 
   /** A file that was damaged says nothing. */
-  private static Optional<KubeletFragment> parsed(byte[] dropIn) {
+  private static Optional<KubeletFragment> parsed(byte[] file) {
     try {
-      return Optional.of(KubeletSettings.of(ConfigFiles.parse(dropIn)));
-    } catch (IllegalArgumentException damaged) {
+      return Optional.of(KubeletSettings.of(ConfigFiles.parse("ours", file)));
+    } catch (IOException damaged) {
       return Optional.empty();
     }
   }
 
-  private KubeletFragment files(KubeletFacts kubelet) throws IOException {
-    Optional<byte[]> main = Optional.empty();
-    if (kubelet.configFile != null) {
-      main = Optional.of(required(kubelet.configFile));
-    }
-    var dropIns = new ArrayList<byte[]>();
-    if (kubelet.dropInDirectory != null) {
-      collect(kubelet.dropInDirectory, kubelet, dropIns);
-    }
+  /** In the form in which the running settings are known, so that the two can be mixed. */
+  private KubeletFragment files(KubeletFacts kubelet, EffectiveKubelet running) throws IOException {
+    var found = read(kubelet);
+    return switch (running.source) {
+      case Configz -> found.shown(mergesDropIns(kubelet));
+      case Files -> found.written();
+    };
+  }
+
+  private ConfigFiles read(KubeletFacts kubelet) throws IOException {
     try {
-      return ConfigFiles.settings(main, dropIns);
-    } catch (IllegalArgumentException damaged) {
+      return files
+          .read(kubelet)
+          .orElseThrow(() -> new IOException(kubelet.configFile + " is not to be seen"));
+    } catch (IOException e) {
       throw new IOException(
-          "the kubelet's own configuration files cannot be read: " + damaged.getMessage(), damaged);
+          "the kubelet's own configuration files cannot be read: " + e.getMessage(), e);
     }
   }
 
-  /** In the order of Go's filepath.WalkDir: a subdirectory has its place among the names. */
-  private void collect(String directory, KubeletFacts kubelet, List<byte[]> dropIns)
-      throws IOException {
-    for (var name : host.list(directory)) {
-      var path = directory + "/" + name;
-      if (host.isDirectory(path)) {
-        collect(path, kubelet, dropIns);
-      } else if (name.endsWith(".conf")
-          && !path.equals(kubelet.dropInDirectory + "/" + Names.DROP_IN_FILE)) {
-        dropIns.add(required(path));
-      }
-    }
-  }
-
-  private byte[] required(String path) throws IOException {
-    return host.read(path)
-        .orElseThrow(
-            () -> new IOException("the kubelet's own file " + path + " is not to be seen"));
+  /** By itself: a directory that it has only from us goes with our settings. */
+  private static boolean mergesDropIns(KubeletFacts kubelet) {
+    return kubelet.dropInDirectory != null && kubelet.unitDropIn == null;
   }
 }

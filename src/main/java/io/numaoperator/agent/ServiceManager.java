@@ -25,6 +25,12 @@ interface ServiceManager {
   /** The drop-in files that are in force for a unit. */
   List<String> dropIns(String unit) throws IOException;
 
+  /**
+   * The command that a start of the unit runs, with the environment's variables still in it; empty
+   * where there is not exactly one plain command.
+   */
+  List<String> execStart(String unit) throws IOException;
+
   /** Reads all unit files again; returns when that is done. */
   void reload() throws IOException;
 

@@ -2,6 +2,8 @@ package io.numaoperator.agent;
 
 import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.kubelet.StateFile;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -19,23 +21,32 @@ final class StatePolicies {
   }
 
   /**
-   * What the files must name, by path.
+   * What the files must name, by path. A file that is written anew says what the kubelet's other
+   * files ask for, where we ask for nothing: nobody's to judge.
    *
    * @param wanted what the kubelet should run with
    * @param before what it ran with, which holds where wanted says nothing
+   * @param anew the files that were cleared
    */
   static Map<String, String> expected(
-      Journal.Granted granted, KubeletFragment wanted, KubeletFragment before) {
+      Journal.Granted granted,
+      KubeletFragment wanted,
+      KubeletFragment before,
+      Collection<String> anew) {
     var policies = new TreeMap<String, String>();
-    put(policies, granted.cpuState(), wanted.cpuManagerPolicy, before.cpuManagerPolicy);
-    put(policies, granted.memoryState(), wanted.memoryManagerPolicy, before.memoryManagerPolicy);
+    Policy cpu = new Policy(granted.cpuState(), wanted.cpuManagerPolicy, before.cpuManagerPolicy);
+    Policy memory =
+        new Policy(granted.memoryState(), wanted.memoryManagerPolicy, before.memoryManagerPolicy);
+    for (var policy : List.of(cpu, memory)) {
+      policy.expected(anew).ifPresent(name -> policies.put(policy.path(), name));
+    }
     return policies;
   }
 
-  private static void put(Map<String, String> policies, String path, String wanted, String before) {
-    var policy = wanted == null ? before : wanted;
-    if (policy != null) {
-      policies.put(path, policy);
+  private record Policy(String path, String wanted, String before) {
+    Optional<String> expected(Collection<String> anew) {
+      return Optional.ofNullable(wanted)
+          .or(() -> anew.contains(path) ? Optional.empty() : Optional.ofNullable(before));
     }
   }
 }

@@ -108,11 +108,33 @@ final class Systemd implements ServiceManager, AutoCloseable {
   }
 
   @Override
+  public List<String> execStart(String unit) throws IOException {
+    return call(
+        bus -> {
+          var path = path(manager(bus), unit);
+          return path.isPresent() ? execStart(bus, path.get()) : List.of();
+        });
+  }
+
+  /** a(sasbttttuii): path, arguments, whether failure is ignored (a dash), then its last run. */
+  private static List<String> execStart(DBusConnection bus, DBusPath path) throws DBusException {
+    var properties = bus.getRemoteObject(SystemdBus.NAME, path.getPath(), Properties.class);
+    List<Object[]> commands = properties.Get(SystemdBus.SERVICE, "ExecStart");
+    if (commands.size() != 1) {
+      return List.of();
+    }
+    var command = commands.getFirst();
+    var argv = ((List<?>) command[1]).stream().map(String.class::cast).toList();
+    boolean plain = !((Boolean) command[2]) && argv.getFirst().equals(command[0]);
+    return plain ? argv : List.of();
+  }
+
+  @Override
   public void reload() throws IOException {
     call(
         bus -> {
           manager(bus).Reload();
-          return null;
+          return true;
         });
   }
 

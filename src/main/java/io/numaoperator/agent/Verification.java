@@ -18,7 +18,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /** Watches a started kubelet until it can be judged. */
 final class Verification {
@@ -37,7 +36,7 @@ final class Verification {
   /** Of the new configuration: what is definitely wrong, or not right in time, is rolled back. */
   Phase ofChange(Journal journal, Verifying phase) throws IOException, InterruptedException {
     var before = configBefore();
-    var wanted = wanted(journal, before, journal.granted().fragment(), policies(journal, before));
+    var wanted = wanted(journal, before, journal.granted().fragment());
     var watch = new Watch(phase.start(), journal.granted().window(), node.time().now());
     Check told = new Check.Healthy();
     while (true) {
@@ -72,8 +71,7 @@ final class Verification {
   Phase ofRollback(Journal journal, VerifyingRollback phase)
       throws IOException, InterruptedException {
     var before = configBefore();
-    var own = KubeletSettings.of(before);
-    var wanted = wanted(journal, before, own, StatePolicies.expected(journal.granted(), own, own));
+    var wanted = wanted(journal, before, KubeletSettings.of(before));
     var watch = new Watch(phase.start(), journal.granted().window(), node.time().now());
     while (true) {
       var check = verifier.look(journal.granted(), phase.start(), phase.run(), wanted);
@@ -105,16 +103,10 @@ final class Verification {
     return new Done(result, phase.why() + "; after the rollback: " + missing);
   }
 
-  /** After a restore the state files are of the node's own policies, whatever these are. */
-  private static Map<String, String> policies(Journal journal, JsonNode before) {
-    var granted = journal.granted();
-    return granted.restore()
-        ? Map.of()
-        : StatePolicies.expected(granted, granted.fragment(), KubeletSettings.of(before));
-  }
-
-  private static Wanted wanted(
-      Journal journal, JsonNode before, KubeletFragment fragment, Map<String, String> policies) {
+  private static Wanted wanted(Journal journal, JsonNode before, KubeletFragment fragment) {
+    var policies =
+        StatePolicies.expected(
+            journal.granted(), fragment, KubeletSettings.of(before), journal.before().clears());
     return new Wanted(
         after -> complaints(before, after, fragment), policies, journal.before().devices());
   }

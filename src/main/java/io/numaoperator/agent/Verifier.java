@@ -78,15 +78,18 @@ final class Verifier {
     return switch (node.kubelet().configz()) {
       case Configz.Unreachable(var why) -> new Check.Waiting("/configz: " + why);
       case Configz.Denied(var why) -> new Check.Unknown("/configz: " + why);
-      case Configz.Live(var config) -> {
-        var complaints = wanted.complaints().apply(config);
-        yield complaints.isEmpty()
-            ? new Check.Healthy()
-            : new Check.Failed(
-                "the running kubelet's configuration is not as wanted: "
-                    + String.join("; ", complaints));
-      }
+      case Configz.Live(var config) -> config(config, wanted);
+      case Configz.OnDisk(var config) -> config(config, wanted);
     };
+  }
+
+  private static Check config(JsonNode config, Wanted wanted) {
+    var complaints = wanted.complaints().apply(config);
+    return complaints.isEmpty()
+        ? new Check.Healthy()
+        : new Check.Failed(
+            "the running kubelet's configuration is not as wanted: "
+                + String.join("; ", complaints));
   }
 
   private Check stateFiles(Map<String, String> policies) {

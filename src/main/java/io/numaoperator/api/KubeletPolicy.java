@@ -32,10 +32,13 @@ public class KubeletPolicy {
   @Default("Auto")
   @JsonPropertyDescription(
       "Who writes the kubelet's configuration. Agent: the operator's agent, as a drop-in file that"
-          + " it verifies and can roll back. OpenShift: a KubeletConfig for the Machine Config"
-          + " Operator. External: somebody else; the operator renders what to paste, then only"
-          + " verifies. Auto: Agent where the kubelet is a systemd service with a drop-in directory,"
-          + " else the node reports what is missing.")
+          + " it verifies and can roll back (kubeadm, k3s and RKE2 since 1.32, EKS on Amazon Linux"
+          + " 2023, plain systemd units); a kubelet without a drop-in directory is given one."
+          + " OpenShift: a KubeletConfig for the Machine Config Operator; the policy must select one"
+          + " whole MachineConfigPool of like machines, and the pool's maxUnavailable governs."
+          + " External: the node's owner, with what the operator renders into a ConfigMap (Talos,"
+          + " Bottlerocket, GKE, AKS); the operator then only verifies. Auto: per node, by what it"
+          + " is recognised as.")
   public Delivery delivery = Delivery.Auto;
 
   /** Who writes the kubelet's configuration. */

@@ -41,8 +41,16 @@ public class NumaNodeStateSpec {
     public KubeletFragment fragment;
 
     @JsonPropertyDescription(
-        "true: the drop-in file is removed, so that the kubelet runs with the node's own settings.")
+        "true: what the operator put on the node is removed (the drop-in file, the drop-in of the"
+            + " kubelet's unit, the edit of its main file), so that the kubelet runs with the node's"
+            + " own settings.")
     public Boolean restore;
+
+    @JsonPropertyDescription(
+        "Where the agent puts it. DropIn (when absent): a drop-in file. MainFile: into the kubelet's"
+            + " own --config file, for kubelets before 1.32, which merge drop-ins unreliably; the"
+            + " owner's version is kept on the node.")
+    public File file;
 
     @Required
     @Size(min = 12, max = 64)
@@ -60,6 +68,12 @@ public class NumaNodeStateSpec {
             + " the node; absent for its first. Nodes that were changed for the same or a later one"
             + " prove it as canaries.")
     public Long policyGeneration;
+  }
+
+  /** Where a fragment goes on the node. */
+  public enum File {
+    DropIn,
+    MainFile
   }
 
   /** Permission for one attempt. It is fenced: all three must match what the agent sees. */

@@ -33,7 +33,9 @@ public class NumaNodeStateStatus {
 
   @Size(max = 64)
   @JsonPropertyDescription(
-      "Hash of the operator's drop-in file as it is on the node's disk; absent when there is none.")
+      "Hash of the operator's drop-in file as it is on the node's disk; where the kubelet's main file"
+          + " is edited instead, of what was put into it, while nobody wrote that file since. Absent"
+          + " when there is neither.")
   public String dropInHash;
 
   @JsonPropertyDescription("What the node consists of.")
@@ -43,11 +45,16 @@ public class NumaNodeStateStatus {
   public EffectiveKubelet effective;
 
   @JsonPropertyDescription(
-      "The node's own settings: what its kubelet would run with if the operator's drop-in file were"
-          + " not there, from the node's own files and flags. Plans are made from these, so that"
+      "The node's own settings: what its kubelet would run with if nothing of the operator were on"
+          + " the node, from the node's own files and flags. Plans are made from these, so that"
           + " they do not depend on what was applied before; rollout.onDelete Restore goes back to"
-          + " these.")
+          + " these. Where somebody else than the agent delivers, it is what runs.")
   public KubeletFragment baseline;
+
+  @JsonPropertyDescription(
+      "What the kubelet's configuration files say of the managed fields beside the operator's"
+          + " drop-in.")
+  public ConfigFiles files;
 
   @JsonPropertyDescription("The policies recorded in the kubelet's state files.")
   public StateFiles stateFiles;
@@ -199,9 +206,26 @@ public class NumaNodeStateStatus {
     @JsonPropertyDescription("Its --config file.")
     public String configFile;
 
+    @JsonPropertyDescription(
+        "Who configures it, as recognised from its process, its unit and its Node.")
+    public Platform platform;
+
     @Size(max = 1024)
     @JsonPropertyDescription("Its --config-dir; absent when it has none.")
     public String dropInDirectory;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription(
+        "Where it has no --config-dir: the directory that a change gives it, through a drop-in of"
+            + " its unit. Absent where its unit's command cannot be extended.")
+    public String newDropInDirectory;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription(
+        "The operator's drop-in of the kubelet's unit, which gives the kubelet its --config-dir. It"
+            + " goes when the node is restored; absent while somebody else has a file in that"
+            + " directory, since it stays then.")
+    public String unitDropIn;
 
     @Size(max = 1024)
     @JsonPropertyDescription("Its --root-dir, where the managers' state files are.")
@@ -213,11 +237,31 @@ public class NumaNodeStateStatus {
             + " manage these.")
     public List<String> managedByFlag = new ArrayList<>();
 
+    @Size(max = 16)
+    @JsonPropertyDescription(
+        "DRA drivers that have a socket in the kubelet's plugins directory. The kubelet aligns"
+            + " nothing that comes through them.")
+    public List<String> draDrivers = new ArrayList<>();
+
     @JsonPropertyDescription("Process id of the kubelet; absent while it is down.")
     public Long pid;
 
     @JsonPropertyDescription("How often systemd restarted it since the unit was started.")
     public Long restarts;
+  }
+
+  /** Who configures a kubelet. */
+  public enum Platform {
+    Kubeadm,
+    K3s,
+    RKE2,
+    EKS,
+    OpenShift,
+    Bottlerocket,
+    Talos,
+    GKE,
+    AKS,
+    Systemd
   }
 
   /** One NUMA node. */
@@ -309,6 +353,21 @@ public class NumaNodeStateStatus {
     @Size(max = 256)
     @JsonPropertyDescription("Feature gates that are set explicitly.")
     public Map<String, Boolean> featureGates;
+  }
+
+  /** The managed fields in the node's files, without the operator's drop-in. */
+  public static class ConfigFiles {
+    @JsonPropertyDescription(
+        "The main file and the drop-ins before the operator's, merged. An explicit empty value is"
+            + " kept here, though the kubelet loses it when it merges drop-ins.")
+    public KubeletFragment below;
+
+    @JsonPropertyDescription("The drop-ins after the operator's, which win over it, merged.")
+    public KubeletFragment above;
+
+    @Size(max = 16)
+    @JsonPropertyDescription("Which drop-ins after the operator's set a managed field.")
+    public List<String> overriding = new ArrayList<>();
   }
 
   /** Where the effective settings were read. */

@@ -54,10 +54,12 @@ public class RolloutPolicy {
   @JsonPropertyDescription(
       "What becomes of the nodes' kubelets when this policy is deleted. Keep: they stay as they are,"
           + " with the operator's drop-in file. Restore: the policy stays (finalizer"
-          + " numaoperator.io/restore-kubelets) until each of its nodes runs without that file again,"
+          + " numaoperator.io/restore-kubelets) until each of its nodes runs without the operator's"
+          + " settings again, in whichever file the agent had put them,"
           + " taken out of service and verified one by one like any change, within maxUnavailable;"
           + " its status tells what it waits for. A node with the annotation numaoperator.io/skip is"
-          + " let go as it is, and so are all in mode Observe, which changes nothing. To end a"
+          + " let go as it is, and so are those that OpenShift or their owner configures (see"
+          + " kubelet.delivery), and all in mode Observe, which changes nothing. To end a"
           + " deletion that waits, set this to Keep. Default Keep.")
   public OnDelete onDelete = OnDelete.Keep;
 

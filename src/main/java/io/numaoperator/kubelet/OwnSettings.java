@@ -8,21 +8,22 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * The node's own settings: what its kubelet would run with if the operator's drop-in were not
- * there. A plan is made from these and not from what runs, so that it does not depend on what was
+ * The node's own settings: what its kubelet would run with if nothing of the operator's were on the
+ * node. A plan is made from these and not from what runs, so that it does not depend on what was
  * planned before.
  */
 public final class OwnSettings {
   private OwnSettings() {}
 
   /**
-   * Takes the operator's values out of what a kubelet runs with. What a drop-in of ours says is
-   * replaced by what the node's own files say; all else is the running kubelet's word, since it
-   * knows more than files do (flags, what a distribution passes inside its own process).
+   * Takes the operator's values out of what a kubelet runs with. What we wrote, into a drop-in or
+   * into the main file, is replaced by what the node's own files say; all else is the running
+   * kubelet's word, since it knows more than files do (flags, what a distribution passes inside its
+   * own process).
    *
-   * @param running as /configz shows them
-   * @param files what the node's files without our drop-in come to ({@link ConfigFiles})
-   * @param ours what our drop-in says, or said
+   * @param running as /configz shows them, or as its files say it
+   * @param files what the node's files without ours come to ({@link ConfigFiles}), in the same form
+   * @param ours what we wrote; where that is the main file, all of it
    * @param byFlag the fields that the command line sets, which wins over both
    */
   public static KubeletFragment without(
@@ -37,6 +38,16 @@ public final class OwnSettings {
    * What a kubelet shows that runs with a drop-in over its own settings, as RFC 7386 merges them.
    */
   public static KubeletFragment with(KubeletFragment own, KubeletFragment dropIn) {
+    var shown = written(own, dropIn);
+    countReservedCpus(shown);
+    return shown;
+  }
+
+  /**
+   * What the files of such a kubelet say then. A kubelet that is judged by its files is compared
+   * with this: what it makes of them at its start is never seen.
+   */
+  public static KubeletFragment written(KubeletFragment own, KubeletFragment dropIn) {
     var merged = new KubeletFragment();
     merged.cpuManagerPolicy = or(dropIn.cpuManagerPolicy, own.cpuManagerPolicy);
     merged.cpuManagerPolicyOptions =
@@ -56,7 +67,6 @@ public final class OwnSettings {
     merged.kubeReservedCgroup = or(dropIn.kubeReservedCgroup, own.kubeReservedCgroup);
     merged.systemReservedCgroup = or(dropIn.systemReservedCgroup, own.systemReservedCgroup);
     merged.enforceNodeAllocatable = or(dropIn.enforceNodeAllocatable, own.enforceNodeAllocatable);
-    countReservedCpus(merged);
     return merged;
   }
 

@@ -83,7 +83,7 @@ public sealed interface StateFile {
 
   private static boolean cpuState(KubeletFragment before, KubeletFragment fragment) {
     if (fragment.cpuManagerPolicy == null) {
-      return false;
+      return Objects.equals(before.cpuManagerPolicy, "static"); // perhaps by an older drop-in
     }
     if (changed(
         ManagedField.CPU_MANAGER_POLICY, before.cpuManagerPolicy, fragment.cpuManagerPolicy)) {
@@ -98,7 +98,7 @@ public sealed interface StateFile {
 
   private static boolean memoryState(KubeletFragment before, KubeletFragment fragment) {
     if (fragment.memoryManagerPolicy == null) {
-      return false;
+      return Objects.equals(before.memoryManagerPolicy, "Static"); // perhaps by an older drop-in
     }
     return changed(
             ManagedField.MEMORY_MANAGER_POLICY,

@@ -10,6 +10,10 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What plans have to know of the cluster as a whole. */
 @ApplicationScoped
@@ -36,7 +40,19 @@ class Cluster {
 
   ClusterFacts facts() {
     return new ClusterFacts(
-        settings.namespace(), settings.image(), server, oldestKubelet(), false, release);
+        settings.namespace(), settings.image(), server, oldestKubelet(), false, release, rancher());
+  }
+
+  /** Their kubelets' versions say so: v1.34.1+k3s1, v1.34.1+rke2r1. */
+  private SortedSet<String> rancher() {
+    var policies = cache.livePolicies();
+    return cache
+        .nodes()
+        .list()
+        .filter(node -> policies.stream().anyMatch(p -> Nodes.isSelected(p, node)))
+        .map(Nodes::kubeletVersion)
+        .flatMap(version -> Stream.of("k3s", "rke2").filter(name -> version.contains("+" + name)))
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private ClusterVersion oldestKubelet() {

@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.numaoperator.plan.delivery.OpenShiftFacts;
 import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import io.numaoperator.rollout.Wait;
 import java.util.Map;
@@ -11,15 +12,20 @@ import java.util.Map;
  * @param agentPods by the node that each runs on
  * @param agentPublishes whether the agents publish NodeResourceTopology objects
  * @param scheduler how the scheduler that the operator runs is
+ * @param namespace the operator's
+ * @param openShift what there is of OpenShift
  * @param waits what nodes wait for, by node
  */
 record ClusterView(
     Map<String, Pod> agentPods,
     boolean agentPublishes,
     SchedulerState scheduler,
+    String namespace,
+    OpenShiftFacts openShift,
     Map<String, Wait> waits) {
 
-  static ClusterView of(ClusterCache cache, SchedulerState scheduler, Map<String, Wait> waits) {
+  static ClusterView of(
+      ClusterCache cache, SchedulerState scheduler, String namespace, OpenShiftFacts openShift) {
     return new ClusterView(
         cache.agentPodsByNode(),
         cache
@@ -27,6 +33,12 @@ record ClusterView(
             .map(s -> TopologyUpdaterProviders.of(s.topologyUpdater().provider).publishedByAgent())
             .orElse(false),
         scheduler,
-        waits);
+        namespace,
+        openShift,
+        Map.of());
+  }
+
+  ClusterView waiting(Map<String, Wait> known) {
+    return new ClusterView(agentPods, agentPublishes, scheduler, namespace, openShift, known);
   }
 }

@@ -9,6 +9,7 @@ import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.plan.delivery.PlannedNode;
 import io.numaoperator.readiness.Conditions;
 import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.readiness.NodeEvidence.Agent;
@@ -50,7 +51,7 @@ record NodeAssessment(
         state,
         node,
         agent(state, node, Optional.ofNullable(cluster.agentPods().get(name))),
-        PlanStanding.of(policy, state, node),
+        PlanStanding.of(policy, state, node, cluster),
         cluster.agentPublishes(),
         scheduler(policy, name, cluster.scheduler()),
         Optional.ofNullable(cluster.waits().get(name)));
@@ -58,6 +59,11 @@ record NodeAssessment(
 
   NodeAssessment waitingFor(Optional<Wait> known) {
     return new NodeAssessment(policy, state, node, agent, standing, publish, scheduler, known);
+  }
+
+  /** For those who plan deliveries in the agent's place. */
+  Optional<PlannedNode> delivered() {
+    return standing.delivered(heldBack());
   }
 
   NodeAssessment with(Approval approval) {

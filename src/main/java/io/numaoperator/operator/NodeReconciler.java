@@ -31,6 +31,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   private final Parts parts;
   private final NodeStory story;
   private final Waits waits;
+  private final KubeletDeliveries deliveries;
 
   NodeReconciler(
       ClusterCache cache,
@@ -38,10 +39,12 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
       NodeRelease release,
       Parts parts,
       NodeStory story,
-      Waits waits) {
+      Waits waits,
+      KubeletDeliveries deliveries) {
     this.story = story;
     this.waits = waits;
     this.parts = parts;
+    this.deliveries = deliveries;
     this.cache = cache;
     this.writer = writer;
     this.release = release;
@@ -59,7 +62,8 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
         .ifPresentOrElse(
             policy -> {
               var known = waits.of(policy.getMetadata().getName());
-              var cluster = ClusterView.of(cache, parts.schedulerState(), known.orElseGet(Map::of));
+              var cluster =
+                  deliveries.view(parts.schedulerState()).waiting(known.orElseGet(Map::of));
               plan(policy, node.get(), cluster);
               if (known.isPresent()) { // else the policy's first pass calls again
                 judge(policy, node.get(), cluster);
@@ -152,12 +156,14 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
                     .forEach(
                         s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
     waits.onChange(node -> cluster.propagateEvent(new ResourceID(node)));
-    parts.onChange(
+    Runnable all =
         () ->
             cache
                 .states()
                 .list()
-                .forEach(s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
+                .forEach(s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName())));
+    parts.onChange(all);
+    deliveries.onChange(all);
     return List.of(cluster);
   }
 }

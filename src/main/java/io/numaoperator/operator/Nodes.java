@@ -108,7 +108,7 @@ final class Nodes {
         .findFirst();
   }
 
-  private static Map<String, String> labels(Node node) {
+  static Map<String, String> labels(Node node) {
     return Optional.ofNullable(node.getMetadata().getLabels()).orElse(Map.of());
   }
 

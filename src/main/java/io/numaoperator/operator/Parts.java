@@ -45,7 +45,7 @@ class Parts {
   private static final String DEVICES = "DevicesReporting";
   private static final String TOPOLOGY = "TopologyPublished";
   private static final String SCHEDULER = "SchedulerReady";
-  private static final String KUBELETS = "KubeletsConfigured";
+  static final String KUBELETS = "KubeletsConfigured";
 
   private final ClusterCache cache;
   private final ManagedObjects objects;

@@ -28,16 +28,14 @@ final class PlanReport {
   /**
    * Of one node.
    *
+   * @param hash of its plan
    * @param nextVersion what would stop it after an upgrade
    */
   static Plan of(
-      KubeletPolicy policy,
-      Planned planned,
-      NumaNodeStateStatus seen,
-      Optional<String> nextVersion) {
+      String hash, Planned planned, NumaNodeStateStatus seen, Optional<String> nextVersion) {
     var changes = Divergence.changes(planned, seen);
     var plan = new Plan();
-    plan.hash = hash(policy, planned, seen);
+    plan.hash = hash;
     plan.changes = changes.stream().limit(CHANGES).map(PlanReport::wire).toList();
     plan.changesLeftOut = changes.size() > CHANGES ? changes.size() - CHANGES : null;
     plan.notes = planned.notes().stream().limit(NOTES).map(PlanReport::shortened).toList();

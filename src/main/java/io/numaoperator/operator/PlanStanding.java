@@ -1,10 +1,17 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.numaoperator.api.KubeletPolicy.Delivery;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec.DesiredKubelet;
+import io.numaoperator.api.NumaNodeStateSpec.File;
 import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.api.NumaNodeStateStatus.Platform;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.NumaPolicySpec.Mode;
+import io.numaoperator.plan.delivery.DeliveryChoice;
+import io.numaoperator.plan.delivery.KubeletDelivery;
+import io.numaoperator.plan.delivery.PlannedNode;
 import io.numaoperator.plan.kubelet.KubeletPlan;
 import io.numaoperator.plan.kubelet.KubeletPlan.Planned;
 import io.numaoperator.plan.kubelet.KubeletPlan.Refused;
@@ -13,25 +20,30 @@ import io.numaoperator.preflight.NodePlan;
 import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.rollout.Approval;
 import io.numaoperator.rollout.NodeProgress.Target;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
 /**
  * What a policy means for a node's kubelet, and how the node stands to it. A policy that is being
- * deleted and restores its nodes means no drop-in.
+ * deleted and restores its nodes means nothing of the operator on them.
  *
+ * @param node its name
  * @param plan empty while the node's inventory or its running kubelet's settings are not known
  * @param approval which plans may be carried out
+ * @param cluster for those who deliver in the agent's place
  */
 record PlanStanding(
     NumaPolicy policy,
+    String node,
     NumaNodeStateStatus seen,
     String bootId,
     Optional<KubeletPlan> plan,
-    Approval approval) {
+    Approval approval,
+    ClusterView cluster) {
 
-  static PlanStanding of(NumaPolicy policy, NumaNodeState state, Node node) {
-    var seen = Optional.ofNullable(state.getStatus()).orElseGet(NumaNodeStateStatus::new);
+  static PlanStanding of(NumaPolicy policy, NumaNodeState state, Node node, ClusterView cluster) {
+    var seen = seen(state);
     var bootId = Nodes.bootId(node);
     Optional<KubeletPlan> plan = Optional.empty();
     if (isKnown(seen, bootId)) {
@@ -41,11 +53,22 @@ record PlanStanding(
                   ? Divergence.withoutDropIn()
                   : NodePlan.of(policy.getSpec().kubelet, seen, bootId));
     }
-    return new PlanStanding(policy, seen, bootId, plan, Approvals.recorded(policy));
+    return new PlanStanding(
+        policy,
+        node.getMetadata().getName(),
+        seen,
+        bootId,
+        plan,
+        Approvals.recorded(policy),
+        cluster);
   }
 
   PlanStanding with(Approval found) {
-    return new PlanStanding(policy, seen, bootId, plan, found);
+    return new PlanStanding(policy, node, seen, bootId, plan, found, cluster);
+  }
+
+  private static NumaNodeStateStatus seen(NumaNodeState state) {
+    return Optional.ofNullable(state.getStatus()).orElseGet(NumaNodeStateStatus::new);
   }
 
   /** Nothing is concluded from what another boot or another process of the kubelet said. */
@@ -58,17 +81,79 @@ record PlanStanding(
         && Objects.equals(seen.bootId, bootId);
   }
 
+  // ---- who brings the settings to the node
+
+  /** Never Auto. */
+  static Delivery delivery(NumaPolicy policy, NumaNodeState state) {
+    return DeliveryChoice.of(policy.getSpec().kubelet.delivery, platform(seen(state)));
+  }
+
+  Delivery delivery() {
+    return DeliveryChoice.of(policy.getSpec().kubelet.delivery, platform(seen));
+  }
+
+  private boolean agentDelivers() {
+    return delivery() == Delivery.Agent;
+  }
+
+  private static Optional<Platform> platform(NumaNodeStateStatus seen) {
+    return Optional.ofNullable(seen.inventory)
+        .flatMap(inventory -> Optional.ofNullable(inventory.kubelet))
+        .flatMap(kubelet -> Optional.ofNullable(kubelet.platform));
+  }
+
+  /**
+   * For those who plan deliveries; empty while there is no plan, and when the node is let go: an
+   * empty KubeletConfig would have the whole pool rebooted.
+   *
+   * @param heldBack what must be there before the node may be changed
+   */
+  Optional<PlannedNode> delivered(Optional<String> heldBack) {
+    return restores()
+        ? Optional.empty()
+        : planned()
+            .map(
+                planned -> {
+                  var waits =
+                      divergence(planned).messages().isEmpty()
+                          ? Optional.<String>empty()
+                          : heldBack;
+                  return delivered(planned, unapproved(planned).or(() -> waits));
+                });
+  }
+
+  private PlannedNode delivered(Planned planned, Optional<String> heldBack) {
+    return new PlannedNode(node, platform(seen), planned.fragment(), planned.hash(), heldBack);
+  }
+
+  private Optional<String> unapproved(Planned planned) {
+    return approval.allows(hash(planned))
+        ? Optional.empty()
+        : Optional.of(
+            "the plan of node %s is not the approved one (spec.approvedPlan)".formatted(node));
+  }
+
+  // ---- how the node stands
+
   Target target() {
-    if (planned().isEmpty()) {
-      return new Target.Unplanned();
-    }
-    var planned = planned().get();
+    return planned().map(this::target).orElseGet(Target.Unplanned::new);
+  }
+
+  private Target target(Planned planned) {
     if (divergence(planned).messages().isEmpty()) {
       return new Target.Reached();
     }
-    return restores() || approval.allows(hash(planned))
+    if (isHeldForApproval(planned)) {
+      return new Target.Unapproved(approval.plan().orElse("the hash in its status.plan"));
+    }
+    return agentDelivers()
         ? new Target.Change(planned.hash())
-        : new Target.Unapproved(approval.plan().orElse("the hash in its status.plan"));
+        : new Target.Unplanned(); // no agent is ever granted what somebody else delivers
+  }
+
+  /** What an owner does by themselves needs nobody's approval, nor does the way back. */
+  private boolean isHeldForApproval(Planned planned) {
+    return !restores() && delivery() != Delivery.External && !approval.allows(hash(planned));
   }
 
   /** For the chain of readiness checks. */
@@ -81,27 +166,61 @@ record PlanStanding(
       case Refused(var reason, var message) -> new NodeEvidence.Plan.Refused(reason, message);
       case Planned planned -> {
         var divergence = divergence(planned);
-        yield new NodeEvidence.Plan.Ready(
-            planned.hash(), divergence.messages(), divergence.drifted(), afterUpgrade());
+        yield elsewhere(planned, divergence)
+            .orElseGet(
+                () ->
+                    new NodeEvidence.Plan.Ready(
+                        planned.hash(),
+                        divergence.messages(),
+                        divergence.drifted(),
+                        afterUpgrade()));
       }
     };
   }
 
+  /** What the node waits for where somebody else than the agent has to do it. */
+  private Optional<NodeEvidence.Plan> elsewhere(Planned planned, Divergence divergence) {
+    if (agentDelivers() || divergence.messages().isEmpty() || isPoolLeftAlone(planned)) {
+      return Optional.empty();
+    }
+    var one = delivered(planned, Optional.empty());
+    var input =
+        new KubeletDelivery.Input(
+            cluster.namespace(), policy, List.of(one), true, cluster.openShift());
+    return DeliveryChoice.delivery(delivery())
+        .awaits(input, one)
+        .map(
+            remark ->
+                new NodeEvidence.Plan.Elsewhere(
+                    divergence.messages(), remark.reason(), remark.message()));
+  }
+
+  /** Nothing is given to the node's pool, so there is nothing that it could wait for. */
+  private boolean isPoolLeftAlone(Planned planned) {
+    return delivery() == Delivery.OpenShift
+        && (policy.getSpec().mode == Mode.Observe || isHeldForApproval(planned));
+  }
+
   /**
-   * What the node's object is to ask for; empty when there is no plan.
+   * What the node's object is to ask for; empty when there is no plan, or nothing to ask for.
    *
    * @param revision the policy's generation that the plan is from
    */
   Optional<DesiredKubelet> desired(Optional<Long> revision) {
     return planned()
+        .filter(planned -> !restores() || agentDelivers())
         .map(
             planned -> {
               var desired = new DesiredKubelet();
-              desired.fragment = restores() ? null : planned.fragment();
-              desired.restore = restores() ? true : null;
               desired.hash = planned.hash();
               desired.policyGeneration = revision.orElse(null);
               desired.verificationWindow = policy.getSpec().rollout.verification.window;
+              if (restores()) {
+                desired.restore = true;
+              } else {
+                desired.fragment = planned.fragment();
+                desired.file = NodePlan.file(seen) == File.DropIn ? null : File.MainFile;
+              }
               return desired;
             });
   }
@@ -116,7 +235,7 @@ record PlanStanding(
   /** What the node's object says of its plan; while nothing is known of it, what it said last. */
   Optional<NumaNodeStateStatus.Plan> report() {
     return plan.isPresent()
-        ? planned().map(p -> PlanReport.of(policy.getSpec().kubelet, p, seen, afterUpgrade()))
+        ? planned().map(p -> PlanReport.of(hash(p), p, seen, afterUpgrade()))
         : Optional.ofNullable(seen.plan);
   }
 
@@ -136,12 +255,22 @@ record PlanStanding(
     return plan.filter(Planned.class::isInstance).map(Planned.class::cast);
   }
 
+  /** Of what others delivered the agent takes nothing back. */
   private Divergence divergence(Planned planned) {
-    return restores() ? Divergence.fromOwn(seen) : Divergence.of(planned, seen);
+    if (restores()) {
+      return agentDelivers() ? Divergence.fromOwn(seen) : Divergence.none();
+    }
+    return agentDelivers() ? Divergence.of(planned, seen) : Divergence.ofRunning(planned, seen);
   }
 
+  /**
+   * Where others deliver, the node's own settings of before are not known once they have: so its
+   * plan goes by what is to be set, to the byte, which is the same before and after.
+   */
   private String hash(Planned planned) {
-    return PlanReport.hash(policy.getSpec().kubelet, planned, seen);
+    return agentDelivers()
+        ? PlanReport.hash(policy.getSpec().kubelet, planned, seen)
+        : planned.hash();
   }
 
   private Optional<String> afterUpgrade() {

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -33,14 +32,21 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   private final ClusterCache cache;
   private final Writer writer;
   private final Parts parts;
+  private final KubeletDeliveries deliveries;
   private final RolloutPass rollout;
   private final DrainedNodes drained;
 
   PolicyReconciler(
-      ClusterCache cache, Writer writer, Parts parts, RolloutPass rollout, DrainedNodes drained) {
+      ClusterCache cache,
+      Writer writer,
+      Parts parts,
+      KubeletDeliveries deliveries,
+      RolloutPass rollout,
+      DrainedNodes drained) {
     this.cache = cache;
     this.writer = writer;
     this.parts = parts;
+    this.deliveries = deliveries;
     this.rollout = rollout;
     this.drained = drained;
   }
@@ -57,7 +63,11 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
             fault ->
                 problems.put("KubeletsConfigured", Verdict.no("MaintenanceWindowsInvalid", fault)));
     var claim = claim(policy);
-    var outcome = rollout.proceed(policy, approved(policy, assess(policy, cache, parts)));
+    var cluster = deliveries.view(parts.schedulerState());
+    deliveries
+        .apply(policy, cluster)
+        .ifPresent(problem -> problems.putIfAbsent(Parts.KUBELETS, problem));
+    var outcome = rollout.proceed(policy, assess(policy, cache, cluster));
     new PolicySummary(policy, outcome.assessments())
         .status(claim.conflicts(), problems)
         .ifPresent(status -> writer.status(policy, status));
@@ -111,8 +121,15 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
                     .findFirst());
   }
 
-  static List<NodeAssessment> assess(NumaPolicy policy, ClusterCache cache, Parts parts) {
-    var cluster = ClusterView.of(cache, parts.schedulerState(), Map.of());
+  /** How the nodes stand that it has; which plans are approved depends on those of all of them. */
+  static List<NodeAssessment> assess(NumaPolicy policy, ClusterCache cache, ClusterView cluster) {
+    var nodes = nodes(policy, cache, cluster);
+    var approval = Approvals.of(policy, PolicySummary.plans(nodes).values());
+    return nodes.stream().map(node -> node.with(approval)).toList();
+  }
+
+  private static List<NodeAssessment> nodes(
+      NumaPolicy policy, ClusterCache cache, ClusterView cluster) {
     return cache.statesOf(policy.getMetadata().getName()).stream()
         .flatMap(
             state ->
@@ -120,12 +137,6 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
                     .filter(node -> Nodes.isSelected(policy, node))
                     .map(node -> NodeAssessment.of(policy, state, node, cluster)))
         .toList();
-  }
-
-  /** Whether a plan is approved depends on those of all nodes. */
-  private static List<NodeAssessment> approved(NumaPolicy policy, List<NodeAssessment> nodes) {
-    var approval = Approvals.of(policy, PolicySummary.plans(nodes).values());
-    return nodes.stream().map(node -> node.with(approval)).toList();
   }
 
   static boolean isPaused(NumaPolicy policy) {
@@ -185,6 +196,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     cache.topologies().onChange(PolicyReconciler::topologiesDiffer, topology -> all.run());
     parts.onChange(all);
     drained.onChange(all);
+    deliveries.onChange(all);
     return List.of(cluster);
   }
 }

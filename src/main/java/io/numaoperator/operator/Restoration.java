@@ -23,15 +23,22 @@ class Restoration {
   private final ClusterCache cache;
   private final Writer writer;
   private final Parts parts;
+  private final KubeletDeliveries deliveries;
   private final RolloutPass rollout;
   private final NodeRelease release;
 
   @Inject
   Restoration(
-      ClusterCache cache, Writer writer, Parts parts, RolloutPass rollout, NodeRelease release) {
+      ClusterCache cache,
+      Writer writer,
+      Parts parts,
+      KubeletDeliveries deliveries,
+      RolloutPass rollout,
+      NodeRelease release) {
     this.cache = cache;
     this.writer = writer;
     this.parts = parts;
+    this.deliveries = deliveries;
     this.rollout = rollout;
     this.release = release;
   }
@@ -67,8 +74,8 @@ class Restoration {
     }
     var name = policy.getMetadata().getName();
     var problems = parts.apply(policy);
-    var outcome = rollout.proceed(policy, PolicyReconciler.assess(policy, cache, parts));
-    PolicyReconciler.assess(policy, cache, parts).stream()
+    var outcome = rollout.proceed(policy, assess(policy));
+    assess(policy).stream()
         .filter(node -> isDone(node.progress()))
         .forEach(node -> release.proceed(node.state(), node.node()));
     if (cache.statesOf(name).isEmpty()) {
@@ -76,6 +83,10 @@ class Restoration {
     } else {
       summarise(policy, outcome.assessments(), problems);
     }
+  }
+
+  private List<NodeAssessment> assess(NumaPolicy policy) {
+    return PolicyReconciler.assess(policy, cache, deliveries.view(parts.schedulerState()));
   }
 
   /** Nothing of ours is left on it, or its owner wants it left alone. */

@@ -1,5 +1,9 @@
 package io.numaoperator.plan;
 
+import java.util.Collections;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
 /**
  * What a plan has to know of the cluster.
  *
@@ -11,6 +15,7 @@ package io.numaoperator.plan;
  * @param vgpuResourcesAllocatable whether HAMi's nvidia.com/gpumem and nvidia.com/gpucores are in
  *     the allocatable of its nodes (HAMi's mockDevicePlugin; off by default)
  * @param release Kubernetes' own release that the API server is built from
+ * @param rancher which of k3s and rke2 run the kubelets of nodes that the policies select
  */
 public record ClusterFacts(
     String namespace,
@@ -18,7 +23,30 @@ public record ClusterFacts(
     ClusterVersion server,
     ClusterVersion oldestKubelet,
     boolean vgpuResourcesAllocatable,
-    KubernetesRelease release) {
+    KubernetesRelease release,
+    SortedSet<String> rancher) {
+
+  public ClusterFacts {
+    rancher = Collections.unmodifiableSortedSet(new TreeSet<>(rancher));
+  }
+
+  /** Without k3s and RKE2. */
+  public ClusterFacts(
+      String namespace,
+      String operatorImage,
+      ClusterVersion server,
+      ClusterVersion oldestKubelet,
+      boolean vgpuResourcesAllocatable,
+      KubernetesRelease release) {
+    this(
+        namespace,
+        operatorImage,
+        server,
+        oldestKubelet,
+        vgpuResourcesAllocatable,
+        release,
+        Collections.emptySortedSet());
+  }
 
   /** Where only the minor version is known: its first release. */
   public ClusterFacts(

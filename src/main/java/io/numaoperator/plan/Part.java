@@ -3,6 +3,7 @@ package io.numaoperator.plan;
 /** The parts of the stack that the operator makes objects for. */
 public enum Part {
   AGENT("agent"),
+  KUBELET("kubelet"),
   DEVICE_PLUGIN("device-plugin"),
   TOPOLOGY_UPDATER("topology-updater"),
   SCHEDULER("scheduler");

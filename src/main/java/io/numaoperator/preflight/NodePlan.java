@@ -2,11 +2,16 @@ package io.numaoperator.preflight;
 
 import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.KubeletPolicy;
+import io.numaoperator.api.NumaNodeStateSpec.File;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
+import io.numaoperator.kubelet.KubeletVersion;
+import io.numaoperator.kubelet.VersionGates;
 import io.numaoperator.plan.kubelet.KubeletPlan;
 import io.numaoperator.plan.kubelet.KubeletPlanner;
 import io.numaoperator.topology.Machine;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Preflight and plan for one node in one call. */
@@ -44,6 +49,15 @@ public final class NodePlan {
    */
   public static KubeletFragment ownSettings(NumaNodeStateStatus status) {
     return Optional.ofNullable(status.baseline).orElse(status.effective.settings);
+  }
+
+  /** Where the agent puts a plan: into the main file where drop-ins are merged unreliably. */
+  public static File file(NumaNodeStateStatus status) {
+    return KubeletVersion.parse(Objects.requireNonNullElse(status.inventory.kubelet.version, ""))
+            .filter(version -> new VersionGates(version, Map.of()).mergesDropInsSafely())
+            .isPresent()
+        ? File.DropIn
+        : File.MainFile;
   }
 
   private static KubeletPlan of(Preflight.Input node) {

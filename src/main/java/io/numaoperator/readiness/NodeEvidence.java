@@ -59,6 +59,19 @@ public record NodeEvidence(
     record Refused(String reason, String message) implements Plan {}
 
     /**
+     * Somebody else than the agent brings the settings to the node.
+     *
+     * @param differences fields of the running kubelet that are not as wanted
+     * @param reason what the node waits for while it differs (CamelCase)
+     * @param message the same for a person
+     */
+    record Elsewhere(List<String> differences, String reason, String message) implements Plan {
+      public Elsewhere {
+        differences = List.copyOf(differences);
+      }
+    }
+
+    /**
      * @param hash of the drop-in
      * @param differences where the node is not as wanted, for a person to read
      * @param drifted the plan was carried out, and somebody undid it

@@ -42,6 +42,7 @@ public final class NodeReadiness {
               NodeReadiness::settingsAreAwaited,
               NodeReadiness::planIsRefused,
               NodeReadiness::changeWasRolledBack,
+              NodeReadiness::othersDeliver,
               NodeReadiness::settingsDiffer,
               NodeReadiness::stateFilesDisagree,
               NodeReadiness::nodeIsNotReady),
@@ -168,6 +169,14 @@ public final class NodeReadiness {
                     + " failed and the node is as before; it is not tried again until the policy"
                     + " changes. Kubelet: "
                     + error(e)));
+  }
+
+  private static Optional<Verdict> othersDeliver(NodeEvidence e) {
+    return e.plan() instanceof Plan.Elsewhere(var differences, var reason, var message)
+        ? when(
+            !differences.isEmpty(),
+            () -> Verdict.no(reason, message + "; to change: " + listed(differences)))
+        : Optional.empty();
   }
 
   private static Optional<Verdict> settingsDiffer(NodeEvidence e) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.numaoperator.agent.FakeKubeletHost.AgentDied;
+import io.numaoperator.agent.Journal.Form;
 import io.numaoperator.agent.PodResources.Container;
 import io.numaoperator.agent.PodResources.Device;
 import io.numaoperator.api.KubeletFragment;
@@ -28,6 +29,8 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class AttemptExecutorTest {
+  private static final String UNIT_DROP_IN = UnitDropIn.path(FakeKubeletHost.UNIT);
+
   private final FakeKubeletHost node = new FakeKubeletHost();
   private final List<Attempt> reports = new ArrayList<>();
 
@@ -77,6 +80,178 @@ class AttemptExecutorTest {
     start(node, fragment);
     assertThat(last().result).isEqualTo(Result.Succeeded);
     assertThat(node.actions).noneMatch(a -> a.startsWith("delete " + FakeKubeletHost.ROOT));
+  }
+
+  // ---- a kubelet without a drop-in directory
+
+  @Test
+  void aKubeletIsGivenADirectoryWithTheChange() throws Exception {
+    node.hasDirectory = false;
+    node.directories.clear();
+    cordon(node);
+    enable(node);
+    assertThat(last().result).as(last().error).isEqualTo(Result.Succeeded);
+    assertThat(node.runningConfig().path("cpuManagerPolicy").asText()).isEqualTo("static");
+    assertThat(text(node, UNIT_DROP_IN))
+        .contains("--config-dir=" + FakeKubeletHost.DROP_IN_DIRECTORY);
+    assertThat(node.actions)
+        .containsSubsequence("stop", "write " + UNIT_DROP_IN, "reload", "start");
+  }
+
+  @Test
+  void theDirectoryIsTakenBackWithTheChange() throws Exception {
+    node.hasDirectory = false;
+    cordon(node);
+    node.refuses = AttemptExecutorTest::noReservation;
+    enable(node);
+    rolledBack();
+    assertThat(node.files).doesNotContainKey(UNIT_DROP_IN);
+    assertThat(node.mergesDropIns()).as("systemd has read that it is gone").isFalse();
+  }
+
+  @Test
+  void goesOnAfterDyingWhereverItGivesTheDirectory() throws Exception {
+    int deaths = 0;
+    for (int at = 0; ; at++) {
+      var host = new FakeKubeletHost();
+      host.hasDirectory = false;
+      host.directories.clear();
+      cordon(host);
+      host.diesAt = at;
+      try {
+        enable(host);
+        break;
+      } catch (AgentDied e) {
+        host.diesAt = -1;
+        deaths++;
+      }
+      executor(host).resume();
+      if (new JournalStore(host).load().isEmpty()) {
+        enable(host);
+      }
+      var when = "%d: %s".formatted(at, host.actions);
+      assertThat(last().result).as(when).isEqualTo(Result.Succeeded);
+      assertThat(host.runningConfig().path("cpuManagerPolicy").asText()).isEqualTo("static");
+    }
+    assertThat(deaths).isGreaterThan(20);
+  }
+
+  // ---- a kubelet that merges drop-ins unreliably
+
+  @Test
+  void theMainFileIsEditedAndItsOwnersVersionIsKept() throws Exception {
+    var owners = text(node, FakeKubeletHost.MAIN_FILE);
+    cordon(node);
+    edit(node, fragment());
+    assertThat(last().result).as(last().error).isEqualTo(Result.Succeeded);
+    assertThat(node.files).doesNotContainKey(DROP_IN);
+    assertThat(node.runningConfig().path("cpuManagerPolicy").asText()).isEqualTo("static");
+    assertThat(node.runningConfig().path("maxPods").asInt()).isEqualTo(110);
+    assertThat(text(node, MainFileEdit.ORIGINAL)).isEqualTo(owners);
+  }
+
+  @Test
+  void theMainFileComesBackToTheByte() throws Exception {
+    var before = Map.copyOf(node.files);
+    cordon(node);
+    node.refuses = AttemptExecutorTest::noReservation;
+    edit(node, fragment());
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(node.files.get(FakeKubeletHost.MAIN_FILE))
+        .isEqualTo(before.get(FakeKubeletHost.MAIN_FILE));
+    assertThat(node.files).doesNotContainKey(MainFileEdit.ORIGINAL);
+  }
+
+  /** What a plan leaves out must not stay from the one before; an owner's edit is the new base. */
+  @Test
+  void eachPlanIsLaidOverWhatTheOwnerWrote() throws Exception {
+    cordon(node);
+    edit(node, fragment());
+    var second = new KubeletFragment();
+    second.topologyManagerPolicy = "best-effort";
+    edit(node, second);
+    assertThat(last().result).as(last().error).isEqualTo(Result.Succeeded);
+    assertThat(node.runningConfig().has("systemReserved")).isFalse();
+    var rewritten = "{\"kind\":\"KubeletConfiguration\",\"maxPods\":5}";
+    node.files.put(FakeKubeletHost.MAIN_FILE, rewritten.getBytes(UTF_8));
+    assertThat(new MainFileEdit(node).owners(FakeKubeletHost.MAIN_FILE))
+        .asString(UTF_8)
+        .isEqualTo(rewritten);
+  }
+
+  @Test
+  void goesOnAfterDyingWhereverItEditsTheMainFile() throws Exception {
+    var good = fragment();
+    int deaths = 0;
+    for (int at = 0; ; at++) {
+      var host = new FakeKubeletHost();
+      var owners = text(host, FakeKubeletHost.MAIN_FILE);
+      cordon(host);
+      host.diesAt = at;
+      try {
+        edit(host, good);
+        break;
+      } catch (AgentDied e) {
+        host.diesAt = -1;
+        deaths++;
+      }
+      executor(host).resume();
+      if (new JournalStore(host).load().isEmpty()) {
+        edit(host, good);
+      }
+      var when = "%d: %s".formatted(at, host.actions);
+      assertThat(last().result).as(when).isEqualTo(Result.Succeeded);
+      assertThat(text(host, MainFileEdit.ORIGINAL)).as(when).isEqualTo(owners);
+    }
+    assertThat(deaths).isGreaterThan(20);
+  }
+
+  /** As after an upgrade to a kubelet that merges drop-ins safely. */
+  @Test
+  void aDropInTakesTheEditOfTheMainFileAway() throws Exception {
+    var owners = text(node, FakeKubeletHost.MAIN_FILE);
+    cordon(node);
+    edit(node, fragment());
+    start(node, restricted());
+    assertThat(last().result).as(last().error).isEqualTo(Result.Succeeded);
+    assertThat(text(node, FakeKubeletHost.MAIN_FILE)).isEqualTo(owners);
+    assertThat(node.files).doesNotContainKeys(MainFileEdit.notes().toArray(String[]::new));
+    assertThat(node.runningConfig().path("topologyManagerPolicy").asText()).isEqualTo("restricted");
+    assertThat(node.runningConfig().has("systemReserved")).isFalse();
+  }
+
+  @Test
+  void theEditComesBackWhenTheDropInFails() throws Exception {
+    cordon(node);
+    edit(node, fragment());
+    var edited = text(node, FakeKubeletHost.MAIN_FILE);
+    node.refuses =
+        config ->
+            config.path("topologyManagerPolicy").asText().equals("restricted")
+                ? Optional.of("\"command failed\" err=\"restricted\"")
+                : Optional.empty();
+    start(node, restricted());
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(text(node, FakeKubeletHost.MAIN_FILE)).isEqualTo(edited);
+    assertThat(new MainFileEdit(node).found(FakeKubeletHost.MAIN_FILE)).isPresent();
+    assertThat(node.files).doesNotContainKey(DROP_IN);
+    assertThat(node.kubeletWell()).isTrue();
+  }
+
+  private static KubeletFragment restricted() {
+    var fragment = new KubeletFragment();
+    fragment.topologyManagerPolicy = "restricted";
+    return fragment;
+  }
+
+  private void edit(FakeKubeletHost host, KubeletFragment fragment) throws Exception {
+    executor(host).start(granted(3, fragment, Form.MAIN_FILE, "", List.of()));
+  }
+
+  private void enable(FakeKubeletHost host) throws Exception {
+    var execStart = List.of("/usr/bin/kubelet", "$KUBELET_ARGS");
+    executor(host)
+        .start(granted(3, fragment(), Form.DROP_IN, FakeKubeletHost.DROP_IN_DIRECTORY, execStart));
   }
 
   // ---- fences
@@ -381,11 +556,7 @@ class AttemptExecutorTest {
     cordon(node);
     start(node);
     var state = node.files.get(MEMORY_STATE);
-    node.refuses =
-        config ->
-            config.path("cpuManagerPolicy").asText().equals("none")
-                ? Optional.of("\"command failed\" err=\"the owner's file\"")
-                : Optional.empty();
+    node.refuses = AttemptExecutorTest::ownSettings;
     restore(node);
     assertThat(last().result).isEqualTo(Result.RolledBack);
     assertThat(last().error).contains("the owner's file");
@@ -395,29 +566,153 @@ class AttemptExecutorTest {
   }
 
   @Test
+  void theOwnersMainFileIsRestored() throws Exception {
+    var owners = text(node, FakeKubeletHost.MAIN_FILE);
+    var before = node.runningConfig().deepCopy();
+    cordon(node);
+    edit(node, fragment());
+    restore(node, "");
+    assertThat(last().result).as(last().error).isEqualTo(Result.Succeeded);
+    assertThat(text(node, FakeKubeletHost.MAIN_FILE)).isEqualTo(owners);
+    assertThat(node.files).doesNotContainKeys(MainFileEdit.notes().toArray(String[]::new));
+    assertThat(node.runningConfig()).isEqualTo(before);
+    assertThat(text(node, CPU_STATE)).contains("none");
+  }
+
+  /** kubeadm upgrade does that: there is nothing of ours in it any more. */
+  @Test
+  void aMainFileThatItsOwnerWroteAnewIsLeftAlone() throws Exception {
+    var anew = text(node, FakeKubeletHost.MAIN_FILE).replace("110", "120");
+    cordon(node);
+    edit(node, fragment());
+    node.files.put(FakeKubeletHost.MAIN_FILE, anew.getBytes(UTF_8));
+    node.files.remove(CPU_STATE);
+    node.files.remove(MEMORY_STATE);
+    node.stop(FakeKubeletHost.UNIT);
+    node.start(FakeKubeletHost.UNIT);
+    node.sleep(Duration.ofSeconds(30));
+    restore(node, "");
+    assertThat(last().result).as(last().error).isEqualTo(Result.Succeeded);
+    assertThat(text(node, FakeKubeletHost.MAIN_FILE)).isEqualTo(anew);
+    assertThat(node.files).doesNotContainKeys(MainFileEdit.notes().toArray(String[]::new));
+  }
+
+  @Test
+  void anOwnersMainFileThatTheKubeletRefusesIsNotRestored() throws Exception {
+    cordon(node);
+    edit(node, fragment());
+    var edited = text(node, FakeKubeletHost.MAIN_FILE);
+    node.refuses = AttemptExecutorTest::ownSettings;
+    restore(node, "");
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(text(node, FakeKubeletHost.MAIN_FILE)).isEqualTo(edited);
+    assertThat(new MainFileEdit(node).found(FakeKubeletHost.MAIN_FILE).orElseThrow().plan())
+        .as("it is known for ours again")
+        .isEqualTo(DropIn.hash(fragment()));
+    assertThat(node.kubeletWell()).isTrue();
+  }
+
+  @Test
+  void theDirectoryThatTheKubeletWasGivenIsTakenWithARestore() throws Exception {
+    node.hasDirectory = false;
+    var before = node.runningConfig().deepCopy();
+    cordon(node);
+    enable(node);
+    restore(node);
+    assertThat(last().result).as(last().error).isEqualTo(Result.Succeeded);
+    assertThat(node.files).doesNotContainKeys(DROP_IN, UNIT_DROP_IN);
+    assertThat(node.mergesDropIns()).as("systemd has read that it is gone").isFalse();
+    assertThat(node.runningConfig()).isEqualTo(before);
+  }
+
+  /** They would no longer count: the node's own settings are with them by now. */
+  @Test
+  void theDirectoryStaysWhileOthersHaveFilesInIt() throws Exception {
+    node.hasDirectory = false;
+    cordon(node);
+    enable(node);
+    node.files.put(FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner.conf", "a: 1".getBytes(UTF_8));
+    restore(node);
+    assertThat(last().result).as(last().error).isEqualTo(Result.Succeeded);
+    assertThat(node.files).doesNotContainKey(DROP_IN).containsKey(UNIT_DROP_IN);
+    assertThat(node.mergesDropIns()).isTrue();
+  }
+
+  @Test
+  void theDirectoryComesBackWhenTheKubeletRefusesItsOwnSettings() throws Exception {
+    node.hasDirectory = false;
+    cordon(node);
+    enable(node);
+    var unit = text(node, UNIT_DROP_IN);
+    node.refuses = AttemptExecutorTest::ownSettings;
+    restore(node);
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(text(node, UNIT_DROP_IN)).isEqualTo(unit);
+    assertThat(node.mergesDropIns()).as("systemd has read that it is back").isTrue();
+    assertThat(node.files.get(DROP_IN)).isEqualTo(DropIn.render(fragment()));
+    assertThat(node.kubeletWell()).isTrue();
+  }
+
+  private static Optional<String> ownSettings(JsonNode config) {
+    return config.path("cpuManagerPolicy").asText().equals("none")
+        ? Optional.of("\"command failed\" err=\"the owner's file\"")
+        : Optional.empty();
+  }
+
+  /** How the node got the operator's settings that are to be taken away. */
+  private interface Delivered {
+    void to(FakeKubeletHost host) throws Exception;
+  }
+
+  @Test
   void goesOnAfterDyingAtAnyActionOfARestore() throws Exception {
+    everyDeathOfARestore(this::start, FakeKubeletHost.DROP_IN_DIRECTORY);
+  }
+
+  @Test
+  void goesOnAfterDyingAtAnyActionOfARestoreOfTheMainFile() throws Exception {
+    everyDeathOfARestore(host -> edit(host, fragment()), "");
+  }
+
+  @Test
+  void goesOnAfterDyingAtAnyActionOfARestoreThatTakesTheDirectory() throws Exception {
+    everyDeathOfARestore(
+        host -> {
+          host.hasDirectory = false;
+          enable(host);
+        },
+        FakeKubeletHost.DROP_IN_DIRECTORY);
+  }
+
+  private void everyDeathOfARestore(Delivered delivered, String directory) throws Exception {
     int deaths = 0;
     for (boolean died = true; died; ) {
       var host = new FakeKubeletHost();
+      var before = host.runningConfig().deepCopy();
+      var main = text(host, FakeKubeletHost.MAIN_FILE);
       cordon(host);
-      start(host);
+      delivered.to(host);
       host.diesAt = host.actions.size() + deaths;
       died = false;
       try {
-        restore(host);
+        restore(host, directory);
       } catch (AgentDied e) {
         died = true;
         deaths++;
       }
       host.diesAt = -1;
       if (died && new JournalStore(host).load().orElseThrow().granted().attempt() == 3) {
-        restore(host); // the grant was not taken yet
+        restore(host, directory); // the grant was not taken yet
       }
       executor(host).resume();
       host.sleep(Duration.ofMinutes(1));
-      assertThat(last().result).isEqualTo(Result.Succeeded);
-      assertThat(host.kubeletWell()).isTrue();
-      assertThat(host.files).doesNotContainKey(DROP_IN);
+      var when = "%d: %s".formatted(deaths, host.actions);
+      assertThat(last().result).as(when).isEqualTo(Result.Succeeded);
+      assertThat(host.kubeletWell()).as(when).isTrue();
+      assertThat(host.files).as(when).doesNotContainKeys(DROP_IN, UNIT_DROP_IN);
+      assertThat(text(host, FakeKubeletHost.MAIN_FILE)).as(when).isEqualTo(main);
+      assertThat(host.mergesDropIns()).as(when).isEqualTo(host.hasDirectory);
+      assertThat(host.runningConfig()).as(when).isEqualTo(before);
     }
     assertThat(deaths).isGreaterThan(20);
   }
@@ -749,20 +1044,29 @@ class AttemptExecutorTest {
   }
 
   private void start(FakeKubeletHost host, KubeletFragment fragment) throws Exception {
-    executor(host).start(granted(fragment));
+    start(host, granted(fragment));
+  }
+
+  private void start(FakeKubeletHost host, Journal.Granted granted) throws Exception {
+    executor(host).start(granted);
   }
 
   private static Journal.Granted granted(KubeletFragment fragment) {
-    return granted(3, fragment, false);
+    return granted(3, fragment, Form.DROP_IN, FakeKubeletHost.DROP_IN_DIRECTORY, List.of());
+  }
+
+  private void restore(FakeKubeletHost host) throws Exception {
+    restore(host, FakeKubeletHost.DROP_IN_DIRECTORY);
   }
 
   /** Attempt 4: back to the node's own settings. */
-  private void restore(FakeKubeletHost host) throws Exception {
+  private void restore(FakeKubeletHost host, String directory) throws Exception {
     host.cordonedFor = Optional.of("gpu-nodes/4");
-    executor(host).start(granted(4, new KubeletFragment(), true));
+    executor(host).start(granted(4, new KubeletFragment(), Form.NONE, directory, List.of()));
   }
 
-  private static Journal.Granted granted(long attempt, KubeletFragment fragment, boolean restore) {
+  private static Journal.Granted granted(
+      long attempt, KubeletFragment fragment, Form form, String directory, List<String> execStart) {
     return new Journal.Granted(
         attempt,
         DropIn.hash(fragment),
@@ -771,9 +1075,11 @@ class AttemptExecutorTest {
         fragment,
         window().toMillis(),
         FakeKubeletHost.UNIT,
-        FakeKubeletHost.DROP_IN_DIRECTORY,
+        directory,
         FakeKubeletHost.ROOT,
-        restore);
+        form,
+        execStart,
+        FakeKubeletHost.MAIN_FILE);
   }
 
   private AttemptExecutor executor(FakeKubeletHost host) {

@@ -16,6 +16,7 @@ import java.security.KeyStore;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -75,7 +76,9 @@ class ConfigzClientTest {
             false,
             Optional.empty(),
             true,
-            Instant.EPOCH));
+            Instant.EPOCH,
+            "",
+            Set.of()));
   }
 
   @AfterEach

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
@@ -51,14 +52,14 @@ final class FakeKubeletHost
 
   final Map<String, byte[]> files = new TreeMap<>();
   final List<String> actions = new ArrayList<>();
+  final Map<String, Instant> modified = new TreeMap<>();
+  final Set<String> directories = new TreeSet<>(Set.of(DROP_IN_DIRECTORY));
   final List<Container> containers = new ArrayList<>();
   final ObjectMapper json = new ObjectMapper();
 
-  /** What the kubelet's main file says. */
-  final ObjectNode mainConfig = json.createObjectNode();
-
   Instant now = Instant.parse("2026-01-01T00:00:00Z");
   String bootId = "boot-1";
+  String version = "v1.36.3";
   Optional<String> cordonedFor = Optional.empty();
   boolean apiAway;
   Set<String> unwritable = Set.of();
@@ -90,6 +91,12 @@ final class FakeKubeletHost
 
   private static final String GUARD = GuardFiles.dropIn(UNIT);
 
+  /** Whether the kubelet's own command has --config-dir. */
+  boolean hasDirectory = true;
+
+  /** The unit drop-in that systemd has read; null for none. */
+  private byte[] reloaded;
+
   private boolean guardLoaded;
   private boolean timerActive;
   private Instant inactiveSince = Instant.MAX;
@@ -104,9 +111,12 @@ final class FakeKubeletHost
   private Instant reported = Instant.MIN;
 
   FakeKubeletHost() {
-    mainConfig.put("cpuManagerPolicy", "none").put("memoryManagerPolicy", "None");
-    mainConfig.put("topologyManagerPolicy", "none").put("topologyManagerScope", "container");
-    mainConfig.put("maxPods", 110);
+    var main = json.createObjectNode();
+    main.put("cpuManagerPolicy", "none").put("memoryManagerPolicy", "None");
+    main.put("topologyManagerPolicy", "none").put("topologyManagerScope", "container");
+    main.put("maxPods", 110).put("kind", "KubeletConfiguration");
+    files.put(MAIN_FILE, main.toString().getBytes(UTF_8));
+    files.put("/run/dbus/system_bus_socket", new byte[0]);
     files.put(KubeletLog.FILE, "I0101 00:00:00.000000 1 server.go:1] \"start\"\n".getBytes(UTF_8));
     launch();
     sleep(Duration.ofSeconds(30));
@@ -125,15 +135,11 @@ final class FakeKubeletHost
     pid = ++lastPid;
     startedAt = now;
     restartAt = Instant.MAX;
-    running = mainConfig.deepCopy();
-    if (files.containsKey(DROP_IN)) {
-      try {
-        var dropIn = (ObjectNode) new YAMLMapper().readTree(files.get(DROP_IN));
-        dropIn.remove(List.of("apiVersion", "kind"));
-        running.setAll(dropIn);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+    running = (ObjectNode) yaml(MAIN_FILE);
+    if (files.containsKey(DROP_IN) && mergesDropIns()) {
+      var dropIn = (ObjectNode) yaml(DROP_IN);
+      dropIn.remove(List.of("apiVersion", "kind"));
+      running.setAll(dropIn);
     }
     quirk.accept(running);
   }
@@ -146,6 +152,19 @@ final class FakeKubeletHost
     timerActive |= files.containsKey(GuardFiles.ARMED);
     if (files.containsKey(GuardFiles.SCRIPT)) {
       GuardRun.on(files, bootId, List.of("sh"));
+    }
+  }
+
+  /** Whether a start of the kubelet has --config-dir, by what systemd has read. */
+  boolean mergesDropIns() {
+    return hasDirectory || reloaded != null;
+  }
+
+  private JsonNode yaml(String file) {
+    try {
+      return new YAMLMapper().readTree(files.get(file));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -239,9 +258,14 @@ final class FakeKubeletHost
     restarts = 0;
     pid = 0;
     timerActive = false;
-    guardLoaded = files.containsKey(GUARD);
+    readUnits();
     launch();
     sleep(Duration.ofMinutes(2));
+  }
+
+  private void readUnits() {
+    guardLoaded = files.containsKey(GUARD) && !ignoresDropIns;
+    reloaded = files.get(UnitDropIn.path(UNIT));
   }
 
   boolean kubeletWell() {
@@ -272,15 +296,18 @@ final class FakeKubeletHost
 
   @Override
   public Optional<byte[]> read(String path) {
-    return path.equals(MAIN_FILE)
-        ? Optional.of(mainConfig.toString().getBytes(UTF_8))
-        : Optional.ofNullable(files.get(path));
+    return Optional.ofNullable(files.get(path));
   }
 
   @Override
   public void write(String path, byte[] bytes) throws IOException {
     mayWrite(path);
-    action("write " + path, () -> files.put(path, bytes));
+    action(
+        "write " + path,
+        () -> {
+          files.put(path, bytes);
+          modified.put(path, now);
+        });
   }
 
   @Override
@@ -301,23 +328,37 @@ final class FakeKubeletHost
 
   @Override
   public boolean isDirectory(String path) {
-    return path.equals(DROP_IN_DIRECTORY)
+    return directories.contains(path)
         || files.keySet().stream().anyMatch(file -> file.startsWith(path + "/"));
+  }
+
+  @Override
+  public void makeDirectory(String path) {
+    if (!isDirectory(path)) {
+      action("mkdir " + path, () -> directories.add(path));
+    }
   }
 
   @Override
   public List<String> list(String directory) {
     return files.keySet().stream()
-        .filter(path -> path.startsWith(directory + "/"))
-        .map(path -> path.substring(directory.length() + 1).split("/", 2)[0])
+        .filter(file -> file.startsWith(directory + "/"))
+        .map(file -> file.substring(directory.length() + 1).split("/")[0])
         .distinct()
         .sorted()
         .toList();
   }
 
   @Override
-  public void makeDirectory(String path) {
-    action("mkdir " + path, () -> {});
+  public Optional<Instant> modified(String path) {
+    return files.containsKey(path)
+        ? Optional.of(modified.getOrDefault(path, Instant.EPOCH))
+        : Optional.empty();
+  }
+
+  @Override
+  public List<String> execStart(String unit) {
+    return unit.equals(UNIT) ? List.of("/usr/bin/kubelet", "$KUBELET_ARGS") : List.of();
   }
 
   @Override
@@ -385,7 +426,7 @@ final class FakeKubeletHost
 
   @Override
   public void reload() {
-    action("reload", () -> guardLoaded = files.containsKey(GUARD) && !ignoresDropIns);
+    action("reload", this::readUnits);
   }
 
   // ---- the kubelet's and the API server's interfaces
@@ -431,13 +472,15 @@ final class FakeKubeletHost
     requireApi();
     return new NodeView(
         "uid-1",
-        "v1.36.3",
+        version,
         Optional.of("10.0.0.1"),
         10250,
         cordonedFor.isPresent(),
         cordonedFor,
         true,
-        reported.truncatedTo(ChronoUnit.SECONDS));
+        reported.truncatedTo(ChronoUnit.SECONDS),
+        "Debian GNU/Linux 12 (bookworm)",
+        Set.of("kubernetes.io/os"));
   }
 
   private void requireApi() throws IOException {

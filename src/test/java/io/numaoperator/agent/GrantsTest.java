@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.numaoperator.agent.Grants.Decision;
+import io.numaoperator.agent.Journal.Form;
 import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.kubelet.DropIn;
 import java.time.Duration;
@@ -44,6 +45,50 @@ class GrantsTest {
     var granted = ((Decision.Go) decide(2)).granted();
     assertThat(granted.restore()).isTrue();
     assertThat(DropIn.hash(granted.fragment())).isEqualTo(hash);
+  }
+
+  /** Nothing is written, so nothing is needed; what is there to be removed, the disk tells. */
+  @Test
+  void aKubeletWithoutADropInDirectoryIsRestoredAndGivenNone() {
+    var hash = DropIn.hash(new KubeletFragment());
+    spec().withObject("/kubelet").put("restore", true).put("hash", hash).remove("fragment");
+    grant().put("hash", hash);
+    assertThat(decided(plain()))
+        .satisfies(
+            granted -> {
+              assertThat(granted.form()).isEqualTo(Form.NONE);
+              assertThat(granted.dropInDirectory()).isEmpty();
+              assertThat(granted.enablesDirectory()).isFalse();
+              assertThat(granted.needsDirectory()).isFalse();
+              assertThat(granted.mainFile()).isEqualTo("/var/lib/kubelet/config.yaml");
+            });
+  }
+
+  @Test
+  void theSameKubeletIsGivenADirectoryForADropIn() {
+    var granted = decided(plain());
+    assertThat(granted.enablesDirectory()).isTrue();
+    assertThat(granted.dropInDirectory()).isEqualTo("/etc/kubernetes/kubelet.conf.d");
+    spec().withObject("/kubelet").put("file", "MainFile");
+    assertThat(decided(plain()).form()).isEqualTo(Form.MAIN_FILE);
+    assertThat(decided(plain()).enablesDirectory()).isFalse();
+  }
+
+  private Journal.Granted decided(KubeletProcess kubelet) {
+    return ((Decision.Go) grants.decide(state, 2, kubelet)).granted();
+  }
+
+  private static KubeletProcess plain() {
+    var words = List.of("--config=/var/lib/kubelet/config.yaml");
+    return new KubeletProcess(
+        "kubelet.service",
+        1,
+        0,
+        CommandLine.of("/usr/bin/kubelet", words),
+        "/var/lib/kubelet",
+        Optional.empty(),
+        List.of(),
+        List.of("/usr/bin/kubelet", "$KUBELET_ARGS"));
   }
 
   @Test
@@ -118,7 +163,9 @@ class GrantsTest {
     assertThat(grants.decide(state, 2, kubelet("/usr/bin/kubelet\0")))
         .isInstanceOfSatisfying(
             Decision.Refuse.class,
-            refuse -> assertThat(refuse.why()).isEqualTo("the kubelet has no --config-dir"));
+            refuse ->
+                assertThat(refuse.why())
+                    .isEqualTo("the kubelet has no --config-dir, and cannot be given one"));
   }
 
   @ParameterizedTest
@@ -157,6 +204,7 @@ class GrantsTest {
         commandLine,
         "/var/lib/kubelet",
         commandLine.flag("config-dir"),
+        List.of(),
         List.of());
   }
 

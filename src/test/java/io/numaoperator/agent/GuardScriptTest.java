@@ -241,7 +241,9 @@ class GuardScriptTest {
             "kubelet.service",
             parent(DROP_IN),
             "/var/lib/kubelet",
-            false);
+            Journal.Form.DROP_IN,
+            List.of(),
+            "");
     var journal =
         new Journal(
             granted, new Journal.Before(saved, List.of(CPU), Map.of()), new Phase.Stopping(), 0);

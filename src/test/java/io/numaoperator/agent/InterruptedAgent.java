@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -87,7 +88,9 @@ public final class InterruptedAgent {
         kubelet.unit(),
         kubelet.dropInDirectory().orElseThrow(),
         kubelet.rootDirectory(),
-        false);
+        Journal.Form.DROP_IN,
+        List.of(),
+        "");
   }
 
   /** Counts what is about to be changed, and ends the process there. */
@@ -153,6 +156,11 @@ public final class InterruptedAgent {
     }
 
     @Override
+    public Optional<Instant> modified(String path) throws IOException {
+      return real.modified(path);
+    }
+
+    @Override
     public long size(String path) {
       return real.size(path);
     }
@@ -189,6 +197,11 @@ public final class InterruptedAgent {
     @Override
     public List<String> dropIns(String unit) throws IOException {
       return real.dropIns(unit);
+    }
+
+    @Override
+    public List<String> execStart(String unit) throws IOException {
+      return real.execStart(unit);
     }
 
     @Override

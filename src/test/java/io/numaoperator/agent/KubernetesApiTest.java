@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -54,13 +55,14 @@ class KubernetesApiTest {
         "/api/v1/nodes/gpu-1",
         200,
         """
-        {"metadata": {"annotations": {"numaoperator.io/cordoned-for": "p/3"}},
+        {"metadata": {"annotations": {"numaoperator.io/cordoned-for": "p/3"},
+                      "labels": {"kubernetes.io/os": "linux"}},
          "spec": {"unschedulable": true},
          "status": {
            "addresses": [{"type": "Hostname", "address": "gpu-1"},
                          {"type": "InternalIP", "address": "10.0.0.7"}],
            "daemonEndpoints": {"kubeletEndpoint": {"Port": 10255}},
-           "nodeInfo": {"kubeletVersion": "v1.36.3"},
+           "nodeInfo": {"kubeletVersion": "v1.36.3", "osImage": "Debian GNU/Linux 12 (bookworm)"},
            "conditions": [
              {"type": "MemoryPressure", "status": "False", "lastHeartbeatTime": "2020-01-01T00:00:00Z"},
              {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}]}}
@@ -75,7 +77,9 @@ class KubernetesApiTest {
                 true,
                 Optional.of("p/3"),
                 true,
-                Instant.parse("2026-01-01T00:00:00Z")));
+                Instant.parse("2026-01-01T00:00:00Z"),
+                "Debian GNU/Linux 12 (bookworm)",
+                Set.of("kubernetes.io/os", "numaoperator.io/cordoned-for")));
   }
 
   @Test

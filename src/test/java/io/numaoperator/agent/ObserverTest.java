@@ -2,9 +2,13 @@ package io.numaoperator.agent;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.api.NumaNodeStateStatus.Platform;
 import io.numaoperator.api.NumaNodeStateStatus.Source;
 import io.numaoperator.kubelet.DropIn;
 import java.io.IOException;
@@ -18,6 +22,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ObserverTest {
+  /** The fake kubelet has no defaults of its own for these. */
+  private static final String MANAGERS = "cpuManagerPolicy: none\nmemoryManagerPolicy: None\n";
+
   @TempDir Path root;
   private final FakeKubeletHost node = new FakeKubeletHost();
   private final LastSeen seen = new LastSeen();
@@ -40,26 +47,37 @@ class ObserverTest {
       file(topology + "thread_siblings_list", "" + cpu);
       file(topology + "physical_package_id", "0");
     }
-    var proc = root.resolve("proc");
     kubelet();
-    var sys = root.resolve("sys");
-    observer =
-        new Observer(
-            node.access(),
-            new KubeletLocator(node, node, proc),
-            new Sysfs(sys, proc),
-            new PciBus(sys),
-            seen);
+    observer = observer(node);
   }
 
-  /** The command line of the process that the fake's unit runs now. */
+  private Observer observer(KubeletApi kubelet) {
+    var proc = root.resolve("proc");
+    var sys = root.resolve("sys");
+    return new Observer(
+        new NodeAccess(node, node, node, kubelet, node, node),
+        new KubeletLocator(node, node, proc),
+        new Sysfs(sys, proc),
+        new PciBus(sys),
+        seen);
+  }
+
   private void kubelet() throws IOException {
+    kubelet("--config-dir=" + FakeKubeletHost.DROP_IN_DIRECTORY + "/");
+  }
+
+  /** The command line of the process that the fake's unit runs now, and when that started. */
+  private void kubelet(String... flags) throws IOException {
     var pid = node.state(FakeKubeletHost.UNIT).orElseThrow().mainPid();
     file(
         "proc/" + pid + "/cmdline",
-        "/usr/bin/kubelet\0--config=/var/lib/kubelet/config.yaml\0--config-dir="
-            + FakeKubeletHost.DROP_IN_DIRECTORY
-            + "/\0");
+        "/usr/bin/kubelet\0--config=/var/lib/kubelet/config.yaml\0"
+            + String.join("\0", flags)
+            + "\0");
+    file("proc/stat", "btime 0");
+    file(
+        "proc/" + pid + "/stat",
+        pid + " (kubelet) S" + " 0".repeat(18) + " " + node.now().toEpochMilli() / 10 + " 0");
   }
 
   @Test
@@ -88,6 +106,44 @@ class ObserverTest {
     assertThat(status.containers.aligned).isEqualTo(1);
     assertThat(seen.podResourcesSocket()).isEqualTo("/var/lib/kubelet/pod-resources/kubelet.sock");
     assertThat(seen.address()).isEqualTo("10.0.0.1");
+  }
+
+  @Test
+  void seesWhoElseWritesForTheKubelet() {
+    var main = "evictionHard: {memory.available: 5%}\nenforceNodeAllocatable: []\n";
+    node.files.put(FakeKubeletHost.MAIN_FILE, main.getBytes(UTF_8));
+    dropIn("10-owner.conf", "systemReserved: {memory: 1Gi}");
+    dropIn("95-other.conf", "cpuManagerPolicy: none");
+    dropIn("99/tail.conf", "maxPods: 100");
+    dropIn("99/notes.txt", "cpuManagerPolicy: static");
+    node.files.put(FakeKubeletHost.ROOT + "/plugins/gpu.nvidia.com/dra.sock", new byte[0]);
+    node.files.put(FakeKubeletHost.ROOT + "/plugins/csi.example.com/csi.sock", new byte[0]);
+    var status = observer.look();
+    assertThat(status.agentError).isNull();
+    assertThat(status.files.below.evictionHard).containsExactly(entry("memory.available", "5%"));
+    assertThat(status.files.below.systemReserved).containsExactly(entry("memory", "1Gi"));
+    assertThat(status.files.below.enforceNodeAllocatable).isEmpty();
+    assertThat(status.files.above.cpuManagerPolicy).isEqualTo("none");
+    assertThat(status.files.overriding).containsExactly("95-other.conf");
+    assertThat(status.inventory.kubelet.draDrivers).containsExactly("gpu.nvidia.com");
+    assertThat(status.inventory.kubelet.platform).isEqualTo(Platform.Kubeadm);
+  }
+
+  @Test
+  void filesThatCannotBeReadAreToldAndNothingOldIsKept() {
+    observer.look();
+    dropIn("95-other.conf", "a: [");
+    var status = observer.look();
+    assertThat(status.agentError).startsWith("95-other.conf is not YAML");
+    assertThat(status.files).isNull();
+    node.files.remove(FakeKubeletHost.DROP_IN_DIRECTORY + "/95-other.conf");
+    node.files.remove(FakeKubeletHost.MAIN_FILE); // beyond the agent's mounts
+    assertThat(observer.look().agentError).isNull();
+    assertThat(observer.look().files).isNull();
+  }
+
+  private void dropIn(String name, String text) {
+    node.files.put(FakeKubeletHost.DROP_IN_DIRECTORY + "/" + name, text.getBytes(UTF_8));
   }
 
   @Test
@@ -129,9 +185,13 @@ class ObserverTest {
   }
 
   private void restart() throws IOException {
+    restart("--config-dir=" + FakeKubeletHost.DROP_IN_DIRECTORY + "/");
+  }
+
+  private void restart(String... flags) throws IOException {
     node.stop(FakeKubeletHost.UNIT);
     node.start(FakeKubeletHost.UNIT);
-    kubelet();
+    kubelet(flags);
     node.sleep(Duration.ofSeconds(10));
   }
 
@@ -171,10 +231,111 @@ class ObserverTest {
     assertThat(observer.look().agentError).contains("own configuration files cannot be read");
   }
 
+  /** It is too old to be asked, and the file that it reads has our values in it. */
+  @Test
+  void theNodesOwnSettingsDoNotDependOnOurEditOfTheMainFile() throws IOException {
+    var owners = MANAGERS + "kind: KubeletConfiguration\nsystemReserved: {memory: 1Gi}\n";
+    node.version = "v1.31.4";
+    node.hasDirectory = false;
+    node.files.put(FakeKubeletHost.MAIN_FILE, owners.getBytes(UTF_8));
+    restart("--v=2");
+    var processes = new Processes(root.resolve("proc"));
+    observer = observer(new ConfigReader(node, node, seen, processes));
+    observer.look(); // the version comes with the Node
+    restart("--v=2");
+    var before = observer.look();
+    assertThat(before.agentError).isNull();
+    assertThat(before.effective.source).isEqualTo(Source.Files);
+    assertThat(before.dropInHash).isNull();
+    var own = json(before.baseline);
+
+    var fragment = new KubeletFragment();
+    fragment.topologyManagerPolicy = "best-effort";
+    fragment.reservedSystemCPUs = "0";
+    fragment.systemReserved = Map.of("memory", "9Gi");
+    edit(fragment);
+    restart("--v=2");
+    var status = observer.look();
+    assertThat(status.agentError).isNull();
+    assertThat(status.effective.settings.systemReserved).isEqualTo(Map.of("memory", "9Gi"));
+    assertThat(status.dropInHash).isEqualTo(DropIn.hash(fragment));
+    assertThat(json(status.baseline)).isEqualTo(own);
+    assertThat(status.files.below.systemReserved).isEqualTo(Map.of("memory", "1Gi"));
+
+    // kubeadm upgrade, say: the file is its owner's again, though the kubelet runs on
+    node.files.put(FakeKubeletHost.MAIN_FILE, owners.replace("1Gi", "2Gi").getBytes(UTF_8));
+    journal(fragment);
+    assertThat(observer.look().dropInHash).isNull();
+    assertThat(observer.look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
+    assertThat(observer.look().baseline.topologyManagerPolicy).isNull();
+  }
+
+  private static JsonNode json(KubeletFragment settings) {
+    return new ObjectMapper().valueToTree(settings);
+  }
+
+  private void edit(KubeletFragment fragment) throws IOException {
+    var granted =
+        new Journal.Granted(
+            1,
+            DropIn.hash(fragment),
+            "p",
+            "boot-1",
+            fragment,
+            1,
+            FakeKubeletHost.UNIT,
+            "",
+            FakeKubeletHost.ROOT,
+            Journal.Form.MAIN_FILE,
+            List.of(),
+            FakeKubeletHost.MAIN_FILE);
+    var edit = new MainFileEdit(node);
+    edit.prepare(granted);
+    edit.write(granted);
+  }
+
+  /**
+   * Of a kubelet that merges drop-ins only because of us: by itself it would keep an explicit empty
+   * value of its main file, and a plan has to know that also after the change.
+   */
+  @Test
+  void aDirectoryThatTheKubeletHasFromUsIsNoneOfItsOwn() throws IOException {
+    var main = MANAGERS + "enforceNodeAllocatable: []\n";
+    node.files.put(FakeKubeletHost.MAIN_FILE, main.getBytes(UTF_8));
+    var fragment = new KubeletFragment();
+    fragment.enforceNodeAllocatable = List.of("none");
+    node.files.put(FakeKubeletHost.DROP_IN, DropIn.render(fragment));
+    restart();
+    assertThat(observer.look().inventory.kubelet.unitDropIn).isNull();
+    assertThat(observer.look().baseline.enforceNodeAllocatable)
+        .as("the owner gave it the directory: the empty list is lost in the merge")
+        .containsExactly("pods");
+
+    var unit = UnitDropIn.path(FakeKubeletHost.UNIT);
+    node.files.put(unit, new byte[0]);
+    assertThat(observer.look().inventory.kubelet.unitDropIn).isEqualTo(unit);
+    assertThat(observer.look().baseline.enforceNodeAllocatable).isNull();
+
+    dropIn("10-owner.conf", "maxPods: 100"); // so it will stay
+    assertThat(observer.look().inventory.kubelet.unitDropIn).isNull();
+    assertThat(observer.look().baseline.enforceNodeAllocatable).containsExactly("pods");
+  }
+
   private void journal(KubeletFragment fragment) throws IOException {
     var granted =
         new Journal.Granted(
-            1, "h", "p", "boot-1", fragment, 1, FakeKubeletHost.UNIT, "", "", false);
+            1,
+            "h",
+            "p",
+            "boot-1",
+            fragment,
+            1,
+            FakeKubeletHost.UNIT,
+            "",
+            "",
+            Journal.Form.DROP_IN,
+            List.of(),
+            "");
     new JournalStore(node)
         .save(
             new Journal(

@@ -14,12 +14,15 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.freedesktop.dbus.DBusPath;
+import org.freedesktop.dbus.Struct;
+import org.freedesktop.dbus.annotations.Position;
 import org.freedesktop.dbus.connections.impl.DBusConnection;
 import org.freedesktop.dbus.connections.impl.DBusConnectionBuilder;
 import org.freedesktop.dbus.exceptions.DBusException;
 import org.freedesktop.dbus.exceptions.DBusExecutionException;
 import org.freedesktop.dbus.interfaces.Properties;
 import org.freedesktop.dbus.types.UInt32;
+import org.freedesktop.dbus.types.UInt64;
 import org.freedesktop.dbus.types.Variant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,6 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Against a real dbus-daemon, on which {@link FakeManager} stands for systemd. */
 class SystemdTest {
+  private static final String KUBELET = "/usr/bin/kubelet";
+
   @TempDir Path directory;
   private final List<Process> daemons = new ArrayList<>();
   private final List<String> calls = new CopyOnWriteArrayList<>();
@@ -92,6 +97,37 @@ class SystemdTest {
   }
 
   @Test
+  void readsTheCommandOfAUnit() throws Exception {
+    try (var bus = systemd();
+        var systemd = new Systemd(socket)) {
+      assertThat(systemd.execStart("kubelet.service")).containsExactly(KUBELET, "$ARGS", "--v=2");
+      assertThat(systemd.execStart("gone.service")).isEmpty();
+      var odd =
+          List.of(
+              commands(new ExecCommand(true, KUBELET, KUBELET)),
+              commands(new ExecCommand(false, KUBELET, "another-name")),
+              commands(
+                  new ExecCommand(false, KUBELET, KUBELET),
+                  new ExecCommand(false, "/bin/true", "/bin/true")));
+      for (int i = 0; i < odd.size(); i++) {
+        var path = FakeUnit.path("odd" + i + ".service");
+        bus.exportObject(path, new FakeUnit(path, Map.of("ExecStart", odd.get(i))));
+        assertThat(systemd.execStart("odd" + i + ".service")).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void reloads() throws Exception {
+    try (var bus = systemd();
+        var systemd = new Systemd(socket)) {
+      assertThat(bus.isConnected()).isTrue();
+      systemd.reload();
+      assertThat(calls).containsExactly("reload");
+    }
+  }
+
+  @Test
   void startsAndStops() throws Exception {
     try (var bus = systemd();
         var systemd = new Systemd(socket)) {
@@ -137,13 +173,22 @@ class SystemdTest {
         new FakeUnit(
             FakeUnit.path("kubelet.service"),
             Map.of(
-                "LoadState", "loaded",
-                "ActiveState", "active",
-                "SubState", "running",
-                "DropInPaths", new String[] {"/etc/systemd/system/kubelet.service.d/10.conf"},
-                "MainPID", new UInt32(4711),
-                "NRestarts", new UInt32(2),
-                "Result", "success")));
+                "LoadState",
+                "loaded",
+                "ActiveState",
+                "active",
+                "SubState",
+                "running",
+                "DropInPaths",
+                new String[] {"/etc/systemd/system/kubelet.service.d/10.conf"},
+                "MainPID",
+                new UInt32(4711),
+                "NRestarts",
+                new UInt32(2),
+                "ExecStart",
+                commands(new ExecCommand(false, KUBELET, KUBELET, "$ARGS", "--v=2")),
+                "Result",
+                "success")));
     bus.exportObject(
         FakeUnit.path("k3s.service"),
         new FakeUnit(FakeUnit.path("k3s.service"), Map.of("LoadState", "not-found")));
@@ -194,6 +239,49 @@ class SystemdTest {
     }
   }
 
+  /** An element of ExecStart: {@code (sasbttttuii)}. */
+  public static final class ExecCommand extends Struct {
+    @Position(0)
+    public final String path;
+
+    @Position(1)
+    public final List<String> argv;
+
+    @Position(2)
+    public final boolean ignoreFailure;
+
+    @Position(3)
+    public final UInt64 started = new UInt64(1);
+
+    @Position(4)
+    public final UInt64 startedMonotonic = new UInt64(1);
+
+    @Position(5)
+    public final UInt64 ended = new UInt64(0);
+
+    @Position(6)
+    public final UInt64 endedMonotonic = new UInt64(0);
+
+    @Position(7)
+    public final UInt32 pid = new UInt32(4711);
+
+    @Position(8)
+    public final int code = 0;
+
+    @Position(9)
+    public final int status = 0;
+
+    ExecCommand(boolean ignoreFailure, String path, String... argv) {
+      this.path = path;
+      this.argv = List.of(argv);
+      this.ignoreFailure = ignoreFailure;
+    }
+  }
+
+  private static Variant<?> commands(ExecCommand... commands) {
+    return new Variant<>(List.of(commands), "a(sasbttttuii)");
+  }
+
   /** Stands for a unit object. */
   static final class FakeUnit implements Properties {
     private final String path;
@@ -211,7 +299,8 @@ class SystemdTest {
     @Override
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     public <A> A Get(String interfaceName, String name) {
-      return (A) Optional.ofNullable(properties.get(name)).map(Variant::new).orElseThrow();
+      var value = Optional.ofNullable(properties.get(name)).orElseThrow();
+      return (A) (value instanceof Variant<?> variant ? variant : new Variant<>(value));
     }
 
     @Override

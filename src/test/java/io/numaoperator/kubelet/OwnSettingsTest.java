@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.numaoperator.api.KubeletFragment;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** What a node would run with without our drop-in, from what it runs with and its files. */
@@ -42,10 +44,21 @@ class OwnSettingsTest {
       enforceNodeAllocatable: [pods]
       """;
 
+  /** Of a kubelet with a drop-in directory; its drop-ins are named in their order. */
   private static KubeletFragment files(String main, String... dropIns) {
-    return ConfigFiles.settings(
-        Optional.of(main.getBytes(UTF_8)),
-        Stream.of(dropIns).map(text -> text.getBytes(UTF_8)).toList());
+    return read(main, dropIns).shown(true);
+  }
+
+  private static ConfigFiles read(String main, String... dropIns) {
+    var byName = new TreeMap<String, byte[]>();
+    for (var text : dropIns) {
+      byName.put("%d.conf".formatted(80 + byName.size()), text.getBytes(UTF_8));
+    }
+    try {
+      return ConfigFiles.read(Optional.of(main.getBytes(UTF_8)), byName);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static List<String> diff(KubeletFragment from, KubeletFragment to) {
@@ -128,9 +141,10 @@ class OwnSettingsTest {
 
   /** cmd/kubelet/app/server.go, loadConfigFile: only --config has the default. */
   @Test
-  void theDefaultThresholdIsTheMainFilesAlone() {
+  void theDefaultThresholdIsTheMainFilesAlone() throws IOException {
     assertThat(files("{maxPods: 1}").evictionHard).containsEntry("memory.available", "100Mi");
-    assertThat(ConfigFiles.settings(Optional.empty(), List.of()).evictionHard).isNull();
+    assertThat(files("{evictionHard: {}}").evictionHard).as("none is wanted").isNull();
+    assertThat(ConfigFiles.read(Optional.empty(), Map.of()).shown(true).evictionHard).isNull();
     assertThat(files("{evictionHard: {nodefs.available: 5%}}").evictionHard)
         .doesNotContainKey("memory.available");
     assertThat(
@@ -141,17 +155,47 @@ class OwnSettingsTest {
 
   @Test
   void explicitEmptyValuesAreLostInTheMerge() {
-    assertThat(files("enforceNodeAllocatable: []").enforceNodeAllocatable).containsExactly("pods");
+    var empty = "enforceNodeAllocatable: []";
+    assertThat(files(empty).enforceNodeAllocatable).containsExactly("pods");
     assertThat(files("enforceNodeAllocatable: [none]").enforceNodeAllocatable)
         .containsExactly("none");
+    assertThat(read(empty).shown(false).enforceNodeAllocatable)
+        .as("a kubelet that merges nothing keeps it; /configz shows no empty list")
+        .isNull();
+    assertThat(files("maxPods: 1", empty).enforceNodeAllocatable)
+        .as("of a drop-in it is kept")
+        .isNull();
+    assertThat(read(empty).written().enforceNodeAllocatable).isEmpty();
+  }
+
+  /** What a kubelet makes of its files at its start is not in them. */
+  @Test
+  void whatIsWrittenHasNoDefaultsAndNothingCounted() {
+    var written = read("{kubeReserved: {cpu: 100m}}").written();
+    assertThat(written.cpuManagerPolicy).isNull();
+    var ours = fragment("{reservedSystemCPUs: '0,2', systemReserved: {memory: 1Gi}}");
+    assertThat(diff(written, OwnSettings.written(written, ours)))
+        .containsExactly("reservedSystemCPUs: - -> 0,2", "systemReserved[memory]: - -> 1Gi");
+    assertThat(diff(written, OwnSettings.with(written, ours)))
+        .contains("kubeReserved[cpu]: 100m -> -", "systemReserved[cpu]: - -> 2");
+  }
+
+  /** All of a main file that we edited is taken for ours; the owner's lines come out the same. */
+  @Test
+  void anEditOfTheMainFileIsTakenOutAgain() throws IOException {
+    var edited = MainFile.with(MAIN.getBytes(UTF_8), fragment(OURS));
+    var running = KubeletSettings.of(ConfigFiles.parse("edited", edited));
+    var own = OwnSettings.without(running, read(MAIN).written(), running, List.of());
+    assertThat(diff(read(MAIN).written(), own)).isEmpty();
+    assertThat(diff(running, OwnSettings.written(own, fragment(OURS)))).isEmpty();
   }
 
   @Test
   void whatIsNoConfigurationIsSaid() {
     assertThatThrownBy(() -> files("- a\n- b"))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("not a KubeletConfiguration");
-    assertThatThrownBy(() -> files(MAIN, "{a: [")).hasMessageContaining("not YAML");
+        .hasMessageContaining("the main file is not a KubeletConfiguration");
+    assertThatThrownBy(() -> files(MAIN, "{a: [")).hasMessageContaining("80.conf is not YAML");
+    assertThat(read("").written().evictionHard).as("an empty one says nothing").isNotEmpty();
   }
 
   @Test

@@ -74,7 +74,9 @@ class StateFileTest {
         "{memoryManagerPolicy: Static, reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]}|{memoryManagerPolicy: Static, reservedMemory: [{numaNode: 1, limits: {memory: 1Gi}}]}|MEMORY",
         "{memoryManagerPolicy: None, reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]}|memoryManagerPolicy: None|",
         "topologyManagerPolicy: none|{topologyManagerPolicy: restricted, topologyManagerScope: pod}|",
-        "{cpuManagerPolicy: static, memoryManagerPolicy: Static}|topologyManagerPolicy: none|",
+        "{cpuManagerPolicy: none, memoryManagerPolicy: None}|topologyManagerPolicy: none|",
+        // an older drop-in may have made them static, and this one does not
+        "{cpuManagerPolicy: static, memoryManagerPolicy: Static}|topologyManagerPolicy: none|CPU MEMORY",
         "{}|{cpuManagerPolicy: static, memoryManagerPolicy: Static}|CPU MEMORY",
       })
   void namesTheFilesThatAChangeMakesInvalid(String before, String fragment, String files) {

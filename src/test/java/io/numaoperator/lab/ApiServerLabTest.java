@@ -2,6 +2,7 @@ package io.numaoperator.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -10,6 +11,8 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec;
+import io.numaoperator.api.openshift.KubeletConfig;
+import io.numaoperator.api.openshift.MachineConfigPool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,6 +41,41 @@ class ApiServerLabTest {
   @AfterAll
   static void down() {
     lab.close();
+  }
+
+  /** By OpenShift's own schemas. */
+  @Test
+  void openShiftTakesWhatIsRenderedForIt() {
+    lab.kubectl("apply", "--server-side", "-f", "src/test/resources/crds");
+    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    var file = "src/test/resources/plan/delivery-openshift.yaml";
+    await().until(() -> lab.kubectl("api-resources"), kinds -> kinds.contains("kubeletconfigs"));
+    lab.kubectl("apply", "--server-side", "--validate=strict", "-f", file);
+    var applied =
+        lab.client().resources(KubeletConfig.class).withName("numaoperator-gpu-nodes").get();
+    assertThat(applied.getSpec().kubeletConfig.path("reservedMemory").size()).isEqualTo(2);
+    assertThat(applied.getSpec().machineConfigPoolSelector.getMatchLabels()).hasSize(1);
+    lab.kubectl(
+        "create",
+        "--validate=strict",
+        "-f",
+        yamlFile(
+            """
+            apiVersion: machineconfiguration.openshift.io/v1
+            kind: MachineConfigPool
+            metadata: {name: gpu}
+            spec: {nodeSelector: {matchLabels: {role: gpu}}}
+            """));
+    var pool = lab.client().resources(MachineConfigPool.class).withName("gpu").get();
+    assertThat(pool.getSpec().nodeSelector.getMatchLabels()).containsEntry("role", "gpu");
+  }
+
+  private static String yamlFile(String content) {
+    try {
+      return Files.writeString(Files.createTempFile("numa", ".yaml"), content).toString();
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
   }
 
   private static String yaml(String spec) {

@@ -51,7 +51,7 @@ import org.junit.jupiter.api.Test;
 @QuarkusTest
 @QuarkusTestResource(ControlPlane.class)
 class RolloutQuarkusLabTest {
-  private static final Duration SOON = Duration.ofMinutes(2);
+  private static final Duration SOON = Lab.PATIENCE;
   private static final String TAINT = "startup-taint.cluster-autoscaler.kubernetes.io/numaoperator";
 
   @Inject KubernetesClient client;
@@ -139,7 +139,7 @@ class RolloutQuarkusLabTest {
       awaitReason("n-199", "WaitingForCanary", "soak until");
       assertThat(watch.cordoned()).hasSize(2);
       await("all changed")
-          .atMost(Duration.ofMinutes(3))
+          .atMost(Lab.LONG)
           .until(() -> isTrue(policy("big"), "KubeletsConfigured"));
       await().atMost(SOON).until(() -> isAllInService("big"));
       assertThat(watch.most()).isBetween(11, 20);

@@ -233,20 +233,29 @@ class SliceLabTest {
   // ---- the story
 
   /**
-   * Somebody else's drop-in replaces our reservedMemory: harmless while the Memory Manager is off,
-   * fatal with Static. The kubelet crashes before it listens.
+   * What preflight cannot know: a wrapper around the kubelet, as a configuration manager may have
+   * one, puts a drop-in that replaces our reservedMemory beside ours. The kubelet crashes before it
+   * listens. FatalConditionsLabTest has the other ways to crash.
    */
   @Test
   @Order(1)
   void aChangeThatFailsIsRolledBackAndStopsThePolicy() {
+    lab.exec("gpu-1", "sh", "-c", foreignFile("/var/lib/kubelet/foreign.conf"));
     lab.exec(
         "gpu-1",
         "sh",
         "-c",
-        "printf 'apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n"
-            + "reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]\\n' > "
-            + FOREIGN_FILE);
-    lab.numalab("kubelet", "restart", "gpu-1");
+        """
+        mv /usr/bin/kubelet /usr/local/sbin/kubelet
+        cat > /usr/bin/kubelet <<'END'
+        #!/bin/sh
+        rm -f %1$s
+        [ ! -e /etc/kubernetes/kubelet.conf.d/%2$s ] || cp /var/lib/kubelet/foreign.conf %1$s
+        exec /usr/local/sbin/kubelet "$@"
+        END
+        chmod 755 /usr/bin/kubelet
+        """
+            .formatted(FOREIGN_FILE, Names.DROP_IN_FILE));
     // gpu-1 first: the others get a failure domain that sorts behind it
     for (var node : List.of("gpu-2", "gpu-3")) {
       lab.kubectl("label", "node", node, "topology.kubernetes.io/zone=z");
@@ -282,8 +291,7 @@ class SliceLabTest {
   @Test
   @Order(2)
   void anotherSpecIsTriedAndEndsTheSameThoughOperatorAndAgentsAreKilled() {
-    lab.exec("gpu-1", "rm", FOREIGN_FILE);
-    lab.numalab("kubelet", "restart", "gpu-1");
+    lab.exec("gpu-1", "mv", "/usr/local/sbin/kubelet", "/usr/bin/kubelet");
     edit(p -> p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container);
 
     int kills = 0;
@@ -423,6 +431,25 @@ class SliceLabTest {
         "CPUManagerPolicyAlphaOptions");
     assertThat(dropIn("gpu-2")).isEqualTo(before);
     assertThat(NODES).noneMatch(SliceLabTest::isCordoned);
+    awaitAllConfigured();
+  }
+
+  private static String foreignFile(String path) {
+    return "printf 'apiVersion: kubelet.config.k8s.io/v1beta1\\nkind: KubeletConfiguration\\n"
+        + "reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]\\n' > "
+        + path;
+  }
+
+  /** A drop-in that would win over ours: told before the next restart of the kubelet finds out. */
+  @Test
+  @Order(5)
+  void aForeignDropInIsToldBeforeItDoesHarm() {
+    lab.exec("gpu-3", "sh", "-c", foreignFile(FOREIGN_FILE));
+    awaitNode(
+        "gpu-3",
+        "KubeletConfigured",
+        c -> c.reason.equals("OverriddenByDropIn") && c.message.contains("99-foreign.conf"));
+    lab.exec("gpu-3", "rm", FOREIGN_FILE);
     awaitAllConfigured();
   }
 
@@ -737,7 +764,7 @@ class SliceLabTest {
     }
     assertThat(eventsOf("gpu-2")).doesNotContain("KubeletRolledBack");
     assertThat(lab.exec("gpu-1", "cat", "/var/lib/numaoperator/journal.json"))
-        .contains("\"result\" : \"Succeeded\"", "\"restore\" : true");
+        .contains("\"result\" : \"Succeeded\"", "\"form\" : \"NONE\"");
   }
 
   /** Every file that configures the kubelet, with its hash. */

@@ -9,6 +9,7 @@ import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.plan.agent.AgentPlan;
+import io.numaoperator.plan.delivery.DeliveryExamples;
 import io.numaoperator.plan.device.DevicePluginProvider;
 import io.numaoperator.plan.device.DevicePluginProviders;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
@@ -71,6 +72,7 @@ final class AllPlans {
     provisions.addAll(updaters);
     provisions.addAll(devicePlugins);
     provisions.addAll(schedulers);
+    provisions.addAll(DeliveryExamples.all(policies.getFirst()));
     return provisions.stream()
         .filter(Provision.Objects.class::isInstance)
         .flatMap(provision -> ((Provision.Objects) provision).objects().stream())

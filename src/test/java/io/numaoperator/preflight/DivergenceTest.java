@@ -7,7 +7,10 @@ import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
 import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
+import io.numaoperator.api.NumaNodeStateStatus.Inventory;
+import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
+import io.numaoperator.api.NumaNodeStateStatus.Source;
 import io.numaoperator.kubelet.OwnSettings;
 import io.numaoperator.plan.kubelet.KubeletPlan.Planned;
 import java.util.List;
@@ -113,6 +116,65 @@ class DivergenceTest {
     assertThat(Divergence.fromOwn(seen).messages()).hasSize(1);
     seen.effective.settings = OWN;
     assertThat(Divergence.fromOwn(seen).messages()).isEmpty();
+  }
+
+  private void mainFile() {
+    seen.effective.source = Source.Files;
+    seen.inventory = new Inventory();
+    seen.inventory.kubelet = new KubeletFacts();
+    seen.inventory.kubelet.version = "v1.31.4";
+    seen.inventory.kubelet.configFile = "/var/lib/kubelet/config.yaml";
+  }
+
+  @Test
+  void aMainFileThatItsOwnerWroteAnewIsDrift() {
+    applied();
+    mainFile();
+    assertThat(Divergence.of(PLAN, seen).messages()).isEmpty();
+    seen.dropInHash = null;
+    assertThat(Divergence.of(PLAN, seen).drifted()).isTrue();
+    assertThat(Divergence.of(PLAN, seen).messages().getFirst())
+        .startsWith("what was put into the kubelet's main file was removed");
+  }
+
+  /** Else its plan would never be done, and a restoration would never end. */
+  @Test
+  void aKubeletThatIsJudgedByItsFilesIsNotExpectedToShowWhatItCounts() {
+    mainFile();
+    var own = fragment("{reservedSystemCPUs: '0', systemReserved: {memory: 1Gi}}");
+    seen.baseline = own;
+    seen.effective.settings = own;
+    assertThat(Divergence.fromOwn(seen).messages()).isEmpty();
+    var plan = new Planned(fragment("{reservedSystemCPUs: '0,4'}"), "wanted", List.of());
+    assertThat(Divergence.changes(plan, seen))
+        .extracting(c -> c.field())
+        .containsExactly("reservedSystemCPUs");
+    seen.effective.settings = OwnSettings.written(own, plan.fragment());
+    assertThat(Divergence.changes(plan, seen)).isEmpty();
+    seen.effective.source = Source.Configz;
+    assertThat(Divergence.changes(plan, seen)).as("it shows what it counts").isNotEmpty();
+  }
+
+  @Test
+  void anEditOfTheMainFileAndADropInOfTheUnitAreToBeRestored() {
+    mainFile();
+    seen.dropInHash = "wanted";
+    seen.inventory.kubelet.unitDropIn = "/etc/systemd/system/kubelet.service.d/60.conf";
+    assertThat(Divergence.fromOwn(seen).messages())
+        .containsExactly(
+            "what was put into the kubelet's main file is there",
+            "/etc/systemd/system/kubelet.service.d/60.conf is there");
+  }
+
+  /** Our own file from earlier may be there, or gone: it is no longer us who say what counts. */
+  @Test
+  void whereOthersDeliverOnlyWhatRunsCounts() {
+    applied();
+    seen.dropInHash = null;
+    assertThat(Divergence.ofRunning(PLAN, seen)).isEqualTo(Divergence.none());
+    seen.effective.settings = OWN;
+    assertThat(Divergence.ofRunning(PLAN, seen).messages()).hasSize(1);
+    assertThat(Divergence.ofRunning(PLAN, seen).drifted()).isFalse();
   }
 
   /** Another operator version writes the same settings in other bytes: no reason for a restart. */

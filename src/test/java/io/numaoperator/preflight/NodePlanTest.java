@@ -2,14 +2,20 @@ package io.numaoperator.preflight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.numaoperator.api.KubeletFragment;
+import io.numaoperator.api.KubeletFragment.MemoryReservation;
 import io.numaoperator.api.KubeletPolicy;
 import io.numaoperator.api.KubeletPolicy.Delivery;
 import io.numaoperator.api.KubeletPolicy.ReservedMemory;
 import io.numaoperator.api.KubeletPolicy.StaticOrNone;
+import io.numaoperator.api.KubeletPolicy.TopologyPolicy;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
+import io.numaoperator.api.NumaNodeStateStatus.ConfigFiles;
 import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
 import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
+import io.numaoperator.api.NumaNodeStateStatus.PciDevice;
+import io.numaoperator.api.NumaNodeStateStatus.Platform;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaNodeStateStatus.Source;
 import io.numaoperator.api.NumaNodeStateStatus.StateFiles;
@@ -28,6 +34,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class NodePlanTest {
@@ -61,7 +68,18 @@ class NodePlanTest {
             }),
         violation("KubeletVersionUnknown", "\"\"", s -> s.inventory.kubelet.version = null),
         violation("KubeletVersionUnknown", "\"dev\"", s -> s.inventory.kubelet.version = "dev"),
-        violation("KubeletTooOld", "v1.31.9", s -> s.inventory.kubelet.version = "v1.31.9"),
+        violation(
+            "KubeletTooOld",
+            "drop-ins are merged over it",
+            s -> s.inventory.kubelet.version = "v1.31.9"),
+        violation(
+            "KubeletTooOld",
+            "none that the agent sees",
+            s -> {
+              s.inventory.kubelet.version = "v1.31.9";
+              s.inventory.kubelet.dropInDirectory = null;
+              s.files = null;
+            }),
         violation("NoKubeletService", "systemd", s -> s.inventory.kubelet.service = null),
         violation(
             "NoDropInDirectory", "--config-dir", s -> s.inventory.kubelet.dropInDirectory = ""),
@@ -97,6 +115,26 @@ class NodePlanTest {
             "SetByFlag",
             "cpuManagerPolicy is none, wanted static",
             s -> flags(s, "maxPods", "cpuManagerPolicy")),
+        violation(
+            "OverriddenByDropIn",
+            "95-other.conf in the kubelet's directory is read after the operator's and wins over it:"
+                + " topologyManagerPolicy is none, wanted single-numa-node",
+            s -> {
+              s.files.above.topologyManagerPolicy = "none";
+              s.files.overriding = List.of("95-other.conf");
+            }),
+        violation(
+            "OverriddenByDropIn",
+            "reservedMemory is",
+            s -> {
+              s.files.above.reservedMemory = List.of(new MemoryReservation(0, "1Gi"));
+              s.files.overriding = List.of("99-foreign.conf");
+            }),
+        violation(
+            "DevicesThroughDRA",
+            "node's 2 GPUs are not handed out by a device plugin, and DRA drivers are there"
+                + " (gpu.nvidia.com)",
+            NodePlanTest::gpusThroughDra),
         // the planner's own refusals come through
         violation("TooManyZones", "17 NUMA nodes", s -> many(s)),
         // the first violation wins
@@ -109,7 +147,19 @@ class NodePlanTest {
             }));
   }
 
+  private static void gpusThroughDra(NumaNodeStateStatus status) {
+    for (var zone : status.inventory.zones) {
+      var gpu = new PciDevice();
+      gpu.address = "0000:17:00.0";
+      gpu.pciClass = "0302";
+      zone.pci = List.of(gpu);
+    }
+    status.inventory.gpuCount = 0;
+    status.inventory.kubelet.draDrivers = List.of("gpu.nvidia.com");
+  }
+
   private static void many(NumaNodeStateStatus status) {
+    status.files = null;
     status.inventory.zones = TestMachine.zones(16).inventory().zones;
     status.inventory.zoneCount = 17;
     status.effective.settings.memoryManagerPolicy = "None";
@@ -161,6 +211,37 @@ class NodePlanTest {
             (Consumer<NumaNodeStateStatus>)
                 s -> flags(s, "evictionHard", "systemReserved", "enforceNodeAllocatable")),
         Arguments.of(
+            "GPUs through a device plugin beside DRA drivers",
+            (Consumer<NumaNodeStateStatus>)
+                s -> {
+                  gpusThroughDra(s);
+                  s.inventory.gpuCount = 2;
+                }),
+        Arguments.of(
+            "a later drop-in that says the same",
+            (Consumer<NumaNodeStateStatus>)
+                s -> {
+                  s.files.above.topologyManagerPolicy = "single-numa-node";
+                  s.files.overriding = List.of("95-other.conf");
+                }),
+        Arguments.of(
+            "files that the agent does not see",
+            (Consumer<NumaNodeStateStatus>) s -> s.files = null),
+        Arguments.of(
+            "a directory that the kubelet can be given",
+            (Consumer<NumaNodeStateStatus>)
+                s -> {
+                  s.inventory.kubelet.dropInDirectory = null;
+                  s.inventory.kubelet.newDropInDirectory = "/etc/kubernetes/kubelet.conf.d";
+                }),
+        Arguments.of(
+            "an old kubelet whose main file can be edited",
+            (Consumer<NumaNodeStateStatus>)
+                s -> {
+                  s.inventory.kubelet.version = "v1.30.14";
+                  s.inventory.kubelet.dropInDirectory = null;
+                }),
+        Arguments.of(
             "no gates, no flags",
             (Consumer<NumaNodeStateStatus>)
                 s -> {
@@ -210,6 +291,84 @@ class NodePlanTest {
     var status = status();
     flags(status, ManagedField.IGNORE_EVICTION_FLAG);
     assertThat(NodePlan.of(policy, status, BOOT)).isInstanceOf(Planned.class);
+  }
+
+  /** BestEffort promises nothing, so nothing is broken. */
+  @Test
+  void devicesThroughDraMayBeUnalignedWhereThatIsAsked() {
+    var policy = new KubeletPolicy();
+    policy.topologyManager.policy = TopologyPolicy.BestEffort;
+    var status = status();
+    gpusThroughDra(status);
+    assertThat(NodePlan.of(policy, status, BOOT)).isInstanceOf(Planned.class);
+  }
+
+  static Stream<Arguments> fragments() {
+    var pod = "{topologyManagerScope: pod}";
+    return Stream.of(
+        Arguments.of("FragmentNotAllowed", "{}", "{topologyManagerPolicy: numa}"),
+        Arguments.of("NoReservedCpus", "{}", "{cpuManagerPolicy: static}"),
+        Arguments.of(
+            "NoReservedCpus", "{kubeReserved: {cpu: 17000m}}", "{cpuManagerPolicy: static}"),
+        Arguments.of("", "{kubeReserved: {cpu: 500m}}", "{cpuManagerPolicy: static}"),
+        Arguments.of(
+            "ReservedCgroupConflict", "{kubeReservedCgroup: /k}", "{reservedSystemCPUs: 0-1}"),
+        Arguments.of(
+            "EnforcementWithoutCgroup",
+            "{kubeReservedCgroup: /k, enforceNodeAllocatable: [pods, kube-reserved]}",
+            "{reservedSystemCPUs: 0-1, kubeReservedCgroup: ''}"),
+        Arguments.of(
+            "", "{kubeReservedCgroup: /k}", "{reservedSystemCPUs: 0-1, kubeReservedCgroup: ''}"),
+        Arguments.of("EmptyValueLost", "{enforceNodeAllocatable: []}", pod),
+        Arguments.of("", "{enforceNodeAllocatable: []}", "{enforceNodeAllocatable: [none]}"),
+        Arguments.of(
+            "OptionsWithoutPolicy", "{cpuManagerPolicyOptions: {full-pcpus-only: 'true'}}", pod),
+        Arguments.of(
+            "UnsupportedOption",
+            "{topologyManagerPolicyOptions: {new-one: 'true'}}",
+            "{topologyManagerPolicy: restricted}"),
+        Arguments.of("", "{topologyManagerPolicyOptions: {new-one: 'true'}}", pod),
+        Arguments.of(
+            "ReservedMemoryUnequal",
+            "{kubeReserved: {memory: 1Gi}}",
+            "{memoryManagerPolicy: Static, systemReserved: {memory: 1Gi}, reservedMemory:"
+                + " [{numaNode: 0, limits: {memory: 1Gi}}]}"),
+        Arguments.of("KubeletSettingUnreadable", "{kubeReserved: {memory: 1.5}}", pod),
+        Arguments.of("NothingReserved", "{memoryManagerPolicy: Static}", pod));
+  }
+
+  @ParameterizedTest(name = "{0}: {1} + {2}")
+  @MethodSource("fragments")
+  void aFragmentIsJudgedWithTheFilesBelowIt(String reason, String below, String fragment) {
+    var status = status();
+    status.files.below = Fragments.fragment(below);
+    status.effective.settings.enforceNodeAllocatable = null;
+    var refused =
+        Preflight.check(
+            new Preflight.Input(new KubeletPolicy(), status, BOOT), Fragments.fragment(fragment));
+    assertThat(refused.map(Refused::reason).orElse("")).isEqualTo(reason);
+    refused.ifPresent(r -> assertThat(r.message()).endsWith("."));
+  }
+
+  /** Nobody but the Machine Config Operator writes on its nodes, and it writes nowhere else. */
+  @ParameterizedTest
+  @CsvSource({
+    "Agent, OpenShift, ManagedByPlatform",
+    "Agent, Talos, ManagedByPlatform",
+    "Agent, GKE, ManagedByPlatform",
+    "Agent, EKS, ''",
+    "OpenShift, Kubeadm, NotOpenShift",
+    "OpenShift, OpenShift, ''",
+    "External, OpenShift, ''",
+    "Auto, Bottlerocket, ''"
+  })
+  void aDeliveryFitsItsPlatform(Delivery delivery, Platform platform, String reason) {
+    var policy = new KubeletPolicy();
+    policy.delivery = delivery;
+    var status = status();
+    status.inventory.kubelet.platform = platform;
+    var plan = NodePlan.of(policy, status, BOOT);
+    assertThat(plan instanceof Refused refused ? refused.reason() : "").isEqualTo(reason);
   }
 
   /** Who configures the kubelet himself needs a plan, but nothing of what the agent needs. */
@@ -324,6 +483,11 @@ class NodePlanTest {
                 evictionHard: {memory.available: 100Mi, nodefs.available: 10%}
                 enforceNodeAllocatable: [pods]
                 """));
+    status.files = new ConfigFiles();
+    status.files.below =
+        Fragments.fragment(
+            "{systemReserved: {memory: 200Mi}, evictionHard: {memory.available: 100Mi}}");
+    status.files.above = new KubeletFragment();
     status.stateFiles = new StateFiles();
     status.stateFiles.cpuPolicy = "none";
     status.stateFiles.memoryPolicy = "None";

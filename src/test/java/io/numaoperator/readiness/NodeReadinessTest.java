@@ -2,6 +2,7 @@ package io.numaoperator.readiness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.numaoperator.api.Condition;
 import io.numaoperator.api.Condition.Status;
 import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.NumaNodeStateStatus;
@@ -136,6 +137,23 @@ class NodeReadinessTest {
     device.address = "0000:10:00.0";
     device.pciClass = "0302";
     return device;
+  }
+
+  /** Somebody else delivers: while it differs, what it waits for is said; then it is as any. */
+  @Test
+  void aNodeOfAnotherDeliverySaysWhatItWaitsFor() {
+    var w = new World();
+    w.plan = new Plan.Elsewhere(List.of("scope is pod"), "AwaitingOwner", "see key x");
+    var verdict = NodeReadiness.judge(w.evidence()).get(NodeReadiness.KUBELET);
+    assertThat(verdict.status()).isEqualTo(Condition.Status.False);
+    assertThat(verdict.reason()).isEqualTo("AwaitingOwner");
+    assertThat(verdict.message()).isEqualTo("see key x; to change: scope is pod");
+    w.plan = new Plan.Elsewhere(List.of(), "AwaitingOwner", "see key x");
+    assertThat(NodeReadiness.judge(w.evidence()).get(NodeReadiness.KUBELET).reason())
+        .isEqualTo("Configured");
+    w.observed.stateFiles.cpuPolicy = "none";
+    assertThat(NodeReadiness.judge(w.evidence()).get(NodeReadiness.KUBELET).reason())
+        .isEqualTo("StateFilesDisagree");
   }
 
   @Test

@@ -20,8 +20,9 @@ import io.numaoperator.plan.Ownership;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
-/** The agent's pod. What it may touch of its node is exactly {@link #HOST}. */
+/** The agent's pod. What it may touch of its node is exactly {@link #directories}. */
 final class AgentDaemonSet {
   private static final String HOST_ROOT = "/host";
   private static final String TMP = "tmp";
@@ -73,6 +74,26 @@ final class AgentDaemonSet {
           // the kubelet's own lines
           new HostDirectory("log", "/var/log", "Directory", true, ""));
 
+  /** The node's directories beside those of k3s and RKE2, which only nodes of theirs have. */
+  private static List<HostDirectory> directories(ClusterFacts facts) {
+    return Stream.concat(
+            HOST.stream(), facts.rancher().stream().flatMap(AgentDaemonSet::directoriesOf))
+        .toList();
+  }
+
+  private static Stream<HostDirectory> directoriesOf(String product) {
+    return Stream.of(
+        // the kubelet's flags
+        new HostDirectory(product, "/etc/rancher/" + product, "DirectoryOrCreate", true, ""),
+        // drop-in directory, serving certificate, RKE2's kubelet log
+        new HostDirectory(
+            product + "-agent",
+            "/var/lib/rancher/" + product + "/agent",
+            "DirectoryOrCreate",
+            false,
+            "HostToContainer"));
+  }
+
   private AgentDaemonSet() {}
 
   static DaemonSet of(Ownership ownership, ClusterFacts facts, List<NumaPolicy> policies) {
@@ -95,7 +116,7 @@ final class AgentDaemonSet {
   }
 
   private static PodSpec podSpec(ClusterFacts facts, List<NumaPolicy> policies) {
-    var volumes = new ArrayList<>(HOST.stream().map(HostDirectory::volume).toList());
+    var volumes = new ArrayList<>(directories(facts).stream().map(HostDirectory::volume).toList());
     volumes.add(new VolumeBuilder().withName(TMP).withNewEmptyDir().endEmptyDir().build());
     return new PodSpecBuilder()
         .withServiceAccountName(AgentPlan.NAME)
@@ -120,7 +141,7 @@ final class AgentDaemonSet {
   }
 
   private static Container container(ClusterFacts facts) {
-    var mounts = new ArrayList<>(HOST.stream().map(HostDirectory::mount).toList());
+    var mounts = new ArrayList<>(directories(facts).stream().map(HostDirectory::mount).toList());
     mounts.add(new VolumeMountBuilder().withName(TMP).withMountPath("/tmp").build());
     return new ContainerBuilder()
         .withName("agent")

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * kubeReservedCgroup, systemReservedCgroup and enforceNodeAllocatable where reservedSystemCPUs is
- * set: the kubelet does not start with both (pkg/kubelet/apis/config/validation/validation.go), and
- * EKS sets both cgroups by default.
+ * kubeReservedCgroup, systemReservedCgroup and enforceNodeAllocatable. Where reservedSystemCPUs is
+ * set they have to give way: the kubelet does not start with both
+ * (pkg/kubelet/apis/config/validation/validation.go), and EKS sets both cgroups by default.
  *
  * <p>They are written even where the running kubelet has no such cgroup. It may have none only
  * because of our last drop-in, and a next one without these lines would bring the main file's
@@ -23,10 +23,13 @@ final class ReservedCgroups {
           "system-reserved",
           "system-reserved-compressible");
 
+  private static final List<String> NOTHING = List.of("none");
+
   private ReservedCgroups() {}
 
   static void write(Draft draft, KubeletFragment settings, Source source) {
     if (draft.fragment().reservedSystemCPUs == null) {
+      keepEmpty(draft, settings.enforceNodeAllocatable, source);
       return;
     }
     draft.fragment().kubeReservedCgroup = "";
@@ -34,6 +37,18 @@ final class ReservedCgroups {
     draft.fragment().enforceNodeAllocatable = enforced(settings.enforceNodeAllocatable, source);
     noteIfLost(draft, "kubeReservedCgroup", settings.kubeReservedCgroup);
     noteIfLost(draft, "systemReservedCgroup", settings.systemReservedCgroup);
+  }
+
+  /**
+   * Without this, the first drop-in would make a kubelet that enforces nothing enforce pods, or
+   * exit where it has no cgroups. "none" stays in the plan once it is there, which may be our own
+   * doing.
+   */
+  private static void keepEmpty(Draft draft, List<String> now, Source source) {
+    boolean empty = now == null ? source == Source.Configz : now.isEmpty();
+    if (empty || NOTHING.equals(now)) {
+      draft.fragment().enforceNodeAllocatable = NOTHING;
+    }
   }
 
   /**
@@ -49,7 +64,7 @@ final class ReservedCgroups {
         now == null
             ? List.<String>of()
             : now.stream().filter(e -> !NEED_CGROUP.contains(e)).toList();
-    return kept.isEmpty() ? List.of("none") : kept;
+    return kept.isEmpty() ? NOTHING : kept;
   }
 
   private static void noteIfLost(Draft draft, String field, String value) {

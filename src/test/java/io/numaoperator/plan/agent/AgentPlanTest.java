@@ -13,9 +13,12 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.numaoperator.api.NodeSelector;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
+import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Golden;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class AgentPlanTest {
@@ -33,6 +36,38 @@ class AgentPlanTest {
   @Test
   void rendersTheDocumentedObjects() throws IOException {
     Golden.assertMatches("agent", AgentPlan.objects(cluster(34), List.of(GPU, HPC)));
+  }
+
+  /** Only where there are such nodes: elsewhere it would make the directories. */
+  @Test
+  void theFilesOfK3sAndRke2AreSeenWhereTheyAre() {
+    var plain = cluster(34);
+    var facts =
+        new ClusterFacts(
+            plain.namespace(),
+            plain.operatorImage(),
+            plain.server(),
+            plain.oldestKubelet(),
+            false,
+            plain.release(),
+            new TreeSet<>(Set.of("rke2", "k3s")));
+    assertThat(mounts(plain)).noneMatch(mount -> mount.contains("rancher"));
+    assertThat(mounts(facts))
+        .contains(
+            "/host/etc/rancher/k3s ro",
+            "/host/var/lib/rancher/k3s/agent rw",
+            "/host/etc/rancher/rke2 ro",
+            "/host/var/lib/rancher/rke2/agent rw");
+  }
+
+  private static List<String> mounts(ClusterFacts facts) {
+    return AgentPlan.objects(facts, List.of(GPU)).objects().stream()
+        .filter(DaemonSet.class::isInstance)
+        .map(DaemonSet.class::cast)
+        .flatMap(set -> set.getSpec().getTemplate().getSpec().getContainers().stream())
+        .flatMap(container -> container.getVolumeMounts().stream())
+        .map(m -> m.getMountPath() + (Boolean.TRUE.equals(m.getReadOnly()) ? " ro" : " rw"))
+        .toList();
   }
 
   @Test

@@ -22,6 +22,8 @@ import io.numaoperator.plan.kubelet.KubeletPlan.Planned;
 import io.numaoperator.plan.kubelet.KubeletPlan.Refused;
 import io.numaoperator.topology.CpuSet;
 import io.numaoperator.topology.Machine;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
@@ -232,7 +234,12 @@ class KubeletPlannerLawTest {
 
     /** What the files say without a drop-in. */
     KubeletFragment files() {
-      return ConfigFiles.settings(Optional.of(mainFile.toString().getBytes(UTF_8)), List.of());
+      try {
+        return ConfigFiles.read(Optional.of(mainFile.toString().getBytes(UTF_8)), Map.of())
+            .shown(true);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
 
     /** Of a kubelet that runs with any drop-in of ours, or none. */

@@ -189,6 +189,25 @@ class KubeletPlannerTest {
     }
   }
 
+  /** An explicit empty list would come back as [pods] with the first drop-in. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {"cgroupsPerQOS: false|[none]", "[none]|[none]", "[pods]|null", "[]|[none]"})
+  void aKubeletThatEnforcesNothingGoesOnSo(String now, String planned) {
+    var settings = now.startsWith("[") ? "enforceNodeAllocatable: " + now : now;
+    var fragment =
+        planned(
+                plan(
+                    "{cpuManager: {policy: None}, memoryManager: {policy: None}, topologyManager:"
+                        + " {policy: None}}",
+                    TestMachine.zones(2).machine(),
+                    settings,
+                    36))
+            .fragment();
+    assertThat(String.valueOf(fragment.enforceNodeAllocatable)).isEqualTo(planned);
+  }
+
   @Test
   void managersThatAreOffLeaveTheReservationsAlone() {
     var fragment =
@@ -198,7 +217,8 @@ class KubeletPlannerTest {
                         + " 6Gi}}, topologyManager: {policy: None, scope: Container}}",
                     TestMachine.zones(40).machine(),
                     "{cpuManagerPolicy: static, cpuManagerPolicyOptions: {full-pcpus-only:"
-                        + " \"true\"}, reservedSystemCPUs: \"0\", kubeReservedCgroup: /k}",
+                        + " \"true\"}, reservedSystemCPUs: \"0\", kubeReservedCgroup: /k,"
+                        + " enforceNodeAllocatable: [pods]}",
                     30))
             .fragment();
     assertThat(DropIn.render(fragment))

@@ -1,0 +1,122 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.numaoperator.api.KubeletPolicy.Delivery;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.NumaPolicySpec.Mode;
+import io.numaoperator.plan.Part;
+import io.numaoperator.plan.Provision;
+import io.numaoperator.plan.delivery.DeliveryChoice;
+import io.numaoperator.plan.delivery.KubeletDelivery;
+import io.numaoperator.plan.delivery.PlannedNode;
+import io.numaoperator.readiness.Verdict;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Kubelets that somebody else than the agent configures: applies what the deliveries want for each
+ * policy's nodes.
+ */
+@ApplicationScoped
+class KubeletDeliveries {
+  private final ClusterCache cache;
+  private final ManagedObjects objects;
+  private final OpenShift openShift;
+  private final OperatorSettings settings;
+
+  @Inject
+  KubeletDeliveries(
+      ClusterCache cache, ManagedObjects objects, OpenShift openShift, OperatorSettings settings) {
+    this.cache = cache;
+    this.objects = objects;
+    this.openShift = openShift;
+    this.settings = settings;
+  }
+
+  void onChange(Runnable action) {
+    openShift.onChange(action);
+  }
+
+  /** What every node of a pass is assessed with. */
+  ClusterView view(SchedulerState scheduler) {
+    return ClusterView.of(cache, scheduler, settings.namespace(), openShift.facts());
+  }
+
+  /**
+   * Of all policies, since what none of them wants goes.
+   *
+   * @return what keeps the kubelets of this policy from being configured
+   */
+  Optional<Verdict> apply(NumaPolicy policy, ClusterView cluster) {
+    var wanted = new ArrayList<HasMetadata>();
+    Optional<Verdict> problem = Optional.empty();
+    for (var one : cache.livePolicies()) {
+      for (var provision : provisions(one, cluster)) {
+        if (provision instanceof Provision.Objects planned) {
+          wanted.addAll(planned.objects());
+        } else if (isSame(one, policy)) {
+          problem = problem.or(() -> verdict(provision));
+        }
+      }
+    }
+    try {
+      objects.apply(Part.KUBELET, wanted);
+    } catch (ManagedObjects.NotOursException notOurs) {
+      return Optional.of(Verdict.no("NotOurs", notOurs.getMessage()));
+    } catch (KubernetesClientException refused) {
+      return Optional.of(
+          Verdict.no("ApplyFailed", "the API server refused an object: " + refused.getMessage()));
+    }
+    return problem;
+  }
+
+  private List<Provision> provisions(NumaPolicy policy, ClusterView cluster) {
+    boolean concerned =
+        cache.statesOf(policy.getMetadata().getName()).stream()
+            .anyMatch(state -> PlanStanding.delivery(policy, state) != Delivery.Agent);
+    var nodes =
+        concerned ? PolicyReconciler.assess(policy, cache, cluster) : List.<NodeAssessment>of();
+    return Arrays.stream(Delivery.values())
+        .map(delivery -> provision(policy, cluster, delivery, nodes))
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  private Optional<Provision> provision(
+      NumaPolicy policy, ClusterView cluster, Delivery delivery, List<NodeAssessment> nodes) {
+    var its = nodes.stream().filter(node -> node.standing().delivery() == delivery).toList();
+    if (its.isEmpty()) {
+      return Optional.empty();
+    }
+    var planned = its.stream().flatMap(node -> node.delivered().stream()).toList();
+    return Optional.of(DeliveryChoice.delivery(delivery).plan(input(policy, cluster, planned)));
+  }
+
+  private KubeletDelivery.Input input(
+      NumaPolicy policy, ClusterView cluster, List<PlannedNode> nodes) {
+    return new KubeletDelivery.Input(
+        settings.namespace(),
+        policy,
+        nodes,
+        policy.getSpec().mode == Mode.Enforce && !PolicyReconciler.isPaused(policy),
+        cluster.openShift());
+  }
+
+  private static boolean isSame(NumaPolicy one, NumaPolicy other) {
+    return one.getMetadata().getName().equals(other.getMetadata().getName());
+  }
+
+  private static Optional<Verdict> verdict(Provision provision) {
+    return switch (provision) {
+      case Provision.Refused(var reason, var message) -> Optional.of(Verdict.no(reason, message));
+      case Provision.NotYet(var reason, var message) ->
+          Optional.of(Verdict.unknown(reason, message));
+      case Provision.Objects objects -> Optional.empty();
+    };
+  }
+}
