@@ -21,6 +21,11 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
   private final SharedIndexInformer<T> informer;
   private final Map<String, T> written = new ConcurrentHashMap<>();
 
+  /**
+   * The versions at which objects were deleted: who speaks of an earlier one speaks of the past.
+   */
+  private final Map<String, Long> deleted = new ConcurrentHashMap<>();
+
   /** Starts the watch and waits for the first list. */
   Store(Informable<T> source) {
     informer = source.runnableInformer(0);
@@ -38,7 +43,7 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
 
           @Override
           public void onDelete(T object, boolean unknown) {
-            written.remove(key(object));
+            gone(object);
           }
         });
     informer.run();
@@ -58,7 +63,14 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
   void wrote(T object) {
     var known = informer.getStore().getByKey(key(object));
     if (known == null || version(known) < version(object)) {
-      written.merge(key(object), object, (a, b) -> version(a) > version(b) ? a : b);
+      written.compute(
+          key(object),
+          (key, mine) -> {
+            if (version(object) <= deleted.getOrDefault(key, 0L)) {
+              return mine;
+            }
+            return mine == null || version(mine) < version(object) ? object : mine;
+          });
     }
   }
 
@@ -93,7 +105,18 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
     informer.close();
   }
 
+  /** The watch has it: an object that is written after this in ignorance does not come back. */
+  private void gone(T object) {
+    written.compute(
+        key(object),
+        (key, mine) -> {
+          deleted.put(key, version(object));
+          return mine == null || version(mine) <= version(object) ? null : mine;
+        });
+  }
+
   private void seen(T object) {
+    deleted.remove(key(object));
     written.computeIfPresent(
         key(object), (key, mine) -> version(mine) <= version(object) ? null : mine);
   }
