@@ -10,19 +10,25 @@
 #
 # It reads what the agent has written beside it:
 #   node     what is managed: "config PATH", "state PATH"
-#   boot     the boot that the state files are of
+#   boot     the boot that the guard was put there in
 #   armed    there while a change is not verified: "attempt N", "limit N", then in this order, as a kubelet
 #            without state files starts with either configuration:
 #            "clear - PATH", "remove - PATH", "restore BACKUP PATH", "reload"
+#   starts   empty at first; not there where starts are counted anew
 # and writes for it:
 #   starts   a byte for each start since
 #   restored "attempt N", "starts N"
+# and for itself, below /run, which a reboot empties and which takes a byte when a full disk takes none:
+#   started     this boot had its first start
+#   starts      the starts that the disk would not take
+#   restored-N  the same of the restoration
 #
 # A guard that fails must never keep a kubelet down: nothing here ends it early, and its exit code is 0.
 set -u
 root=${1:-}
 home=$root/var/lib/numaoperator
 guard=$home/guard
+run=$root/run/numaoperator-guard
 
 say() { echo "numaoperator guard: $*" >&2; }
 
@@ -36,11 +42,15 @@ put() {
   cat >"$part" && sync "$part" && mv -f "$part" "$1"
 }
 
-# Takes a state file away, with a backup where there is room for one.
+# Takes a state file away, and keeps it where there is room. Nothing here waits for the disk: what was begun
+# is done before the timeout of the unit's line.
 set_aside() {
   [ -e "$1" ] || return 0
-  put "$guard/cleared-${1##*/}" <"$1"
-  rm -f "$1"
+  mv -f "$1" "$guard/cleared-${1##*/}" || rm -f "$1"
+}
+
+size() {
+  if [ -f "$1" ]; then wc -c <"$1" || echo 0; else echo 0; fi
 }
 
 # Whether any of the managed configuration is there.
@@ -57,15 +67,19 @@ clear_state() {
   done <"$guard/node"
 }
 
-# The new boot is written down first. Should that fail, the files stay: the next start of this boot would
-# take them away under running containers.
+# Only a start that is noted may take state files away: the next one of this boot would do so under running
+# containers. The disk does not always take a note.
+note_start() {
+  [ ! -e "$run/started" ] && mkdir -p "$run" && echo >"$run/started"
+}
+
 first_start_of_boot() {
+  note_start || return 0
   [ -f "$guard/node" ] && [ -f "$guard/boot" ] || return 0
   now='' last=''
   read -r now <"$root/proc/sys/kernel/random/boot_id"
   read -r last <"$guard/boot"
   [ -n "$now" ] && [ -n "$last" ] && [ "$now" != "$last" ] || return 0
-  echo "$now" | put "$guard/boot" || return 0
   managed || return 0
   say "first start of this boot: the state files of the last are set aside"
   clear_state
@@ -80,12 +94,22 @@ count_start() {
       limit) limit=$value ;;
     esac
   done <"$guard/armed"
-  unverified=$(wc -c 2>/dev/null <"$guard/starts" || echo 0)
-  printf . >>"$guard/starts"
+  [ -e "$guard/starts" ] || rm -f "$run/starts"
+  unverified=$(($(size "$guard/starts") + $(size "$run/starts")))
+  printf . >>"$guard/starts" || printf . >>"$run/starts"
   [ "$unverified" -ge "$limit" ] || return 0
   restore || return 0
-  [ -e "$guard/restored" ] ||
-    printf 'attempt %d\nstarts %d\n' "$attempt" "$unverified" | put "$guard/restored"
+  note_restored
+}
+
+restored() {
+  [ -e "$guard/restored" ] || [ -e "$run/restored-$attempt" ]
+}
+
+note_restored() {
+  [ -e "$guard/restored" ] && return 0
+  printf 'attempt %d\nstarts %d\n' "$attempt" "$unverified" | put "$guard/restored" ||
+    echo >"$run/restored-$attempt"
 }
 
 # Configuration at every start, should one have been interrupted; state files once: those that the
@@ -95,7 +119,7 @@ restore() {
   whole=0
   while read -r kind backup path; do
     case $kind in
-      clear) [ -e "$guard/restored" ] || set_aside "$root$path" ;;
+      clear) restored || set_aside "$root$path" ;;
       remove) rm -f "$root$path" || whole=1 ;;
       restore) put "$root$path" <"$home/backup/$backup" || whole=1 ;;
       reload) [ -n "$root" ] || kill -HUP 1 ;; # systemd's daemon-reload; counts from the next start

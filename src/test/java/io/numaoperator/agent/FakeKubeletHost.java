@@ -258,6 +258,7 @@ final class FakeKubeletHost
     restarts = 0;
     pid = 0;
     timerActive = false;
+    files.keySet().removeIf(path -> path.startsWith(GuardRun.BOOT_MARKS));
     readUnits();
     launch();
     sleep(Duration.ofMinutes(2));

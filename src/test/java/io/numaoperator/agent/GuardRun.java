@@ -16,6 +16,12 @@ import java.util.concurrent.TimeUnit;
 /** Runs the real guard.sh over files that are laid out below a directory. */
 final class GuardRun {
   private static final Path RUNS = directory();
+  /** What a reboot makes the guard forget. */
+  static final String BOOT_MARKS = "/run/numaoperator-guard/";
+
+  /** There from the first start of a boot on. */
+  static final String STARTED = BOOT_MARKS + "started";
+
   private static final String BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
   private GuardRun() {}

@@ -40,7 +40,7 @@ class GuardScriptTest {
   static void installBusybox() throws Exception {
     var where = new ProcessBuilder("busybox", "which", "busybox").start();
     var busybox = Path.of(new String(where.getInputStream().readAllBytes(), UTF_8).strip());
-    for (var program : List.of("busybox", "cat", "mv", "rm", "sync", "wc")) {
+    for (var program : List.of("busybox", "cat", "mkdir", "mv", "rm", "sync", "wc")) {
       Files.copy(busybox, tools.resolve(program), StandardCopyOption.COPY_ATTRIBUTES);
     }
   }
@@ -76,17 +76,22 @@ class GuardScriptTest {
         new Case(
             "the first start of another boot",
             at("boot-0", managed),
-            cleared(GuardFiles.BOOT, "boot-1\n"),
+            cleared(),
             "first start of this boot"),
+        new Case(
+            "a later start of another boot",
+            at("boot-0", managed, Map.of(GuardRun.STARTED, "\n")),
+            Map.of(),
+            ""),
         new Case(
             "another boot, without state files",
             at("boot-0", Map.of(DROP_IN, "new")),
-            changes(GuardFiles.BOOT, "boot-1\n"),
+            Map.of(),
             "first start of this boot"),
         new Case(
             "another boot of a node without configuration of ours",
             at("boot-0", STATES),
-            changes(GuardFiles.BOOT, "boot-1\n"),
+            Map.of(),
             ""),
         new Case("a boot that cannot be told", at("", managed), Map.of(), ""),
         new Case(
@@ -94,7 +99,7 @@ class GuardScriptTest {
             with(
                 started(1, RESTORE, Map.of(DROP_IN, "new", BACKUP, "old")),
                 Map.of(GuardFiles.BOOT, "boot-0\n")),
-            cleared(GuardFiles.BOOT, "boot-1\n", GuardFiles.STARTS, ".."),
+            cleared(GuardFiles.STARTS, ".."),
             "first start of this boot"));
   }
 
@@ -176,7 +181,9 @@ class GuardScriptTest {
       files.put(GuardFiles.SCRIPT, GuardFiles.script());
       var said = GuardRun.on(files, "boot-1", shell);
       files.remove(GuardFiles.SCRIPT);
+      assertThat(files.remove(GuardRun.STARTED)).as("%s: %s", shell, said).isNotNull();
       var expected = new TreeMap<>(c.files());
+      expected.remove(GuardRun.STARTED);
       c.changes()
           .forEach(
               (path, text) -> {
@@ -198,24 +205,116 @@ class GuardScriptTest {
   @Test
   void aDiskThatTakesNothingKeepsNoKubeletDown(@TempDir Path directory) throws IOException {
     for (var shell : shells()) {
-      var root = directory.resolve(shell.getLast() + shell.size() + shell.getFirst());
-      var files =
-          bytes(
-              with(
-                  started(3, RESTORE, Map.of(DROP_IN, "new", BACKUP, "old")),
-                  Map.of(GuardFiles.BOOT, "boot-0\n")));
-      files.put(GuardFiles.SCRIPT, GuardFiles.script());
-      GuardRun.lay(files, "boot-1", root);
-      // no new file can be made, as on a full disk: a directory is where it would be
-      for (var path : List.of(GuardFiles.BOOT, DROP_IN, GuardFiles.RESTORED)) {
-        var part = parent(path) + "/." + path.substring(path.lastIndexOf('/') + 1) + ".tmp";
-        Files.createDirectory(root.resolve(part.substring(1)));
-      }
+      var files = started(3, RESTORE, Map.of(DROP_IN, "new", BACKUP, "old"));
+      var root = laid(directory, shell, with(files, Map.of(GuardFiles.BOOT, "boot-0\n")));
+      unwritable(root, DROP_IN);
+      unwritable(root, GuardFiles.RESTORED);
       assertThat(GuardRun.run(root, shell)).as(shell.toString()).contains("attempt 7");
-      assertThat(root.resolve(GuardFiles.BOOT.substring(1))).hasContent("boot-0");
-      assertThat(root.resolve(DROP_IN.substring(1))).hasContent("new");
-      assertThat(root.resolve(GuardFiles.RESTORED.substring(1))).doesNotExist();
+      assertThat(in(root, DROP_IN)).hasContent("new");
+      assertThat(in(root, GuardFiles.RESTORED)).doesNotExist();
     }
+  }
+
+  /** The containers of this boot are in them. */
+  @Test
+  void onlyTheFirstStartOfABootSetsStateFilesAside(@TempDir Path directory) throws IOException {
+    for (var shell : shells()) {
+      var root = laid(directory, shell, at("boot-0", STATES, Map.of(DROP_IN, "new")));
+      unwritable(root, GuardFiles.BOOT);
+      GuardRun.run(root, shell);
+      assertThat(in(root, CPU)).as(shell.toString()).doesNotExist();
+      Files.delete(part(root, GuardFiles.BOOT)); // there is room again
+      Files.writeString(in(root, CPU), "of this boot");
+      GuardRun.run(root, shell);
+      assertThat(in(root, CPU)).as(shell.toString()).hasContent("of this boot");
+    }
+  }
+
+  @Test
+  void aStateFileThatCannotBeKeptIsDeleted(@TempDir Path directory) throws IOException {
+    for (var shell : shells()) {
+      var root = laid(directory, shell, at("boot-0", STATES, Map.of(DROP_IN, "new")));
+      var kept = GuardFiles.DIRECTORY + "/cleared-cpu_manager_state";
+      Files.createDirectories(in(root, kept + "/cpu_manager_state/x"));
+      GuardRun.run(root, shell);
+      assertThat(in(root, CPU)).as(shell.toString()).doesNotExist();
+    }
+  }
+
+  /** A directory is where the count would be, which no start can be added to. */
+  @Test
+  void startsAreCountedAlsoOnAFullDisk(@TempDir Path directory) throws IOException {
+    for (var shell : shells()) {
+      var files = Map.of(DROP_IN, "new", BACKUP, "old", GuardFiles.ARMED, RESTORE);
+      var root = laid(directory, shell, at("boot-1", STATES, files));
+      Files.createDirectory(in(root, GuardFiles.STARTS));
+      for (int start = 0; start < 3; start++) {
+        GuardRun.run(root, shell);
+        assertThat(in(root, DROP_IN)).as(shell.toString()).hasContent("new");
+      }
+      GuardRun.run(root, shell);
+      assertThat(in(root, DROP_IN)).as(shell.toString()).hasContent("old");
+      assertThat(in(root, GuardFiles.RESTORED)).hasContent(TOLD);
+    }
+  }
+
+  /** The agent takes the file away where it has put back what was before the change. */
+  @Test
+  void startsOnAFullDiskAreCountedAnewToo(@TempDir Path directory) throws IOException {
+    for (var shell : shells()) {
+      var files = Map.of(DROP_IN, "new", BACKUP, "old", GuardFiles.ARMED, RESTORE);
+      var root = laid(directory, shell, at("boot-1", files));
+      Files.createDirectory(in(root, GuardFiles.STARTS));
+      for (int start = 0; start < 3; start++) {
+        GuardRun.run(root, shell);
+      }
+      Files.delete(in(root, GuardFiles.STARTS));
+      GuardRun.run(root, shell);
+      assertThat(in(root, DROP_IN)).as(shell.toString()).hasContent("new");
+      assertThat(in(root, GuardFiles.STARTS)).as(shell.toString()).hasContent(".");
+    }
+  }
+
+  /** What the restored kubelet has written since is its own. */
+  @Test
+  void aRestorationThatCannotBeNotedSetsStateFilesAsideOnce(@TempDir Path directory)
+      throws IOException {
+    for (var shell : shells()) {
+      var files = started(3, RESTORE, Map.of(DROP_IN, "new", BACKUP, "old"));
+      var root = laid(directory, shell, files);
+      unwritable(root, GuardFiles.RESTORED);
+      GuardRun.run(root, shell);
+      assertThat(in(root, CPU)).as(shell.toString()).doesNotExist();
+      Files.writeString(in(root, CPU), "restored");
+      GuardRun.run(root, shell);
+      assertThat(in(root, CPU)).as(shell.toString()).hasContent("restored");
+      Files.delete(part(root, GuardFiles.RESTORED)); // there is room again
+      GuardRun.run(root, shell);
+      assertThat(in(root, CPU)).as(shell.toString()).hasContent("restored");
+      assertThat(in(root, GuardFiles.RESTORED)).as(shell.toString()).exists();
+    }
+  }
+
+  private static Path laid(Path directory, List<String> shell, Map<String, String> text)
+      throws IOException {
+    var root = directory.resolve(shell.getLast() + shell.size() + shell.getFirst());
+    var files = bytes(text);
+    files.put(GuardFiles.SCRIPT, GuardFiles.script());
+    GuardRun.lay(files, "boot-1", root);
+    return root;
+  }
+
+  /** The file cannot be made anew, as on a full disk: a directory is where its part would be. */
+  private static void unwritable(Path root, String path) throws IOException {
+    Files.createDirectory(part(root, path));
+  }
+
+  private static Path part(Path root, String path) {
+    return in(root, parent(path) + "/." + path.substring(path.lastIndexOf('/') + 1) + ".tmp");
+  }
+
+  private static Path in(Path root, String path) {
+    return root.resolve(path.substring(1));
   }
 
   private static String parent(String path) {
