@@ -4,7 +4,9 @@ import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeStateStatus.EffectiveKubelet;
 import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.kubelet.ConfigFiles;
+import io.numaoperator.kubelet.DropIn;
 import io.numaoperator.kubelet.KubeletSettings;
 import io.numaoperator.kubelet.OwnSettings;
 import java.io.IOException;
@@ -14,6 +16,8 @@ import java.util.Optional;
 
 /** Finds out what the kubelet would run with if nothing of ours were on the node. */
 final class OwnConfiguration {
+  private static final String EMPTY = DropIn.hash(new KubeletFragment());
+
   private final KubeletHost host;
   private final JournalStore store;
   private final KubeletFiles files;
@@ -47,6 +51,7 @@ final class OwnConfiguration {
    * What is on the disk, and what the last attempt put there: somebody may have edited or removed
    * it since, and the running kubelet goes by the former. Of a main file that we edited, what its
    * owner wrote is taken for ours as well, which is no harm: the owner's version says the same.
+   * Where all of it says nothing, nothing is left to take out, and no file has to be read.
    */
   private List<KubeletFragment> ours(KubeletFacts kubelet) throws IOException {
     var ours = new ArrayList<KubeletFragment>();
@@ -61,8 +66,23 @@ final class OwnConfiguration {
           .flatMap(edit -> parsed(edit.content()))
           .ifPresent(ours::add);
     }
-    store.load().map(journal -> journal.granted().fragment()).ifPresent(ours::add);
+    store
+        .load()
+        .filter(OwnConfiguration::mayRun)
+        .map(journal -> journal.granted().fragment())
+        .ifPresent(ours::add);
+    ours.removeIf(OwnConfiguration::empty);
     return ours;
+  }
+
+  /** What was never put there, or was taken back, runs nowhere. */
+  private static boolean mayRun(Journal journal) {
+    return !(journal.phase() instanceof Phase.Done done)
+        || (done.result() != Result.Refused && done.result() != Result.RolledBack);
+  }
+
+  private static boolean empty(KubeletFragment fragment) {
+    return DropIn.hash(fragment).equals(EMPTY);
   }
 
   /** A file that was damaged says nothing. */

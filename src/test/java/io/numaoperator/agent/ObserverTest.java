@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.Platform;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaNodeStateStatus.Source;
 import io.numaoperator.kubelet.DropIn;
 import java.io.IOException;
@@ -321,7 +322,36 @@ class ObserverTest {
     assertThat(observer.look().baseline.enforceNodeAllocatable).containsExactly("pods");
   }
 
+  /** What a change that was taken back had written runs nowhere: the kubelet's word is enough. */
+  @Test
+  void onlyWhatMayRunIsTakenOut() throws IOException {
+    node.quirk = config -> config.put("topologyManagerPolicy", "restricted"); // not from a file
+    restart();
+    node.files.put(
+        FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner.conf", "systemReserved: {memory: 7Gi}".getBytes(UTF_8));
+    var fragment = new KubeletFragment();
+    fragment.topologyManagerPolicy = "best-effort";
+    for (var result : List.of(Result.Refused, Result.RolledBack)) {
+      journal(fragment, result);
+      assertThat(observer.look().baseline.topologyManagerPolicy)
+          .as(result.name())
+          .isEqualTo("restricted");
+    }
+    node.files.put(FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner.conf", "]:".getBytes(UTF_8));
+    journal(new KubeletFragment(), Result.Succeeded);
+    node.files.put(FakeKubeletHost.DROP_IN, DropIn.render(new KubeletFragment()));
+    assertThat(observer.look().agentError)
+        .as("an empty one is nothing to take out")
+        .doesNotContain("own configuration files");
+    journal(fragment, Result.RollbackFailed);
+    assertThat(observer.look().agentError).contains("own configuration files cannot be read");
+  }
+
   private void journal(KubeletFragment fragment) throws IOException {
+    journal(fragment, Result.Succeeded);
+  }
+
+  private void journal(KubeletFragment fragment, Result result) throws IOException {
     var granted =
         new Journal.Granted(
             1,
@@ -341,7 +371,7 @@ class ObserverTest {
             new Journal(
                 granted,
                 Journal.Before.unknown(),
-                new Phase.Done(NumaNodeStateStatus.Result.Succeeded, ""),
+                new Phase.Done(result, ""),
                 0));
   }
 
