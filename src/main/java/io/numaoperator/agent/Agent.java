@@ -41,6 +41,8 @@ final class Agent {
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
   private final AtomicReference<Optional<JsonNode>> state;
   private final AtomicReference<Optional<Attempt>> attempt;
+  private final AtomicReference<Optional<String>> guardFault =
+      new AtomicReference<>(Optional.empty());
   private final Semaphore wakeObserver = new Semaphore(0);
   private final Semaphore wakeExecutor = new Semaphore(0);
 
@@ -119,6 +121,7 @@ final class Agent {
     wakeExecutor.release();
     var last = lastAttempt();
     status.attempt = last.orElse(null);
+    guardFault.get().ifPresent(fault -> addError(status, fault));
     if (state.get().isPresent()) {
       compareTopology(state.get().get(), status);
       publisher.publish(status);
@@ -160,9 +163,12 @@ final class Agent {
     try {
       status.topology = topology.sync(report.get(), uid.get(), wanted.asBoolean());
     } catch (IOException e) {
-      var text = "NodeResourceTopology: " + Errors.text(e);
-      status.agentError = status.agentError == null ? text : status.agentError + "; " + text;
+      addError(status, "NodeResourceTopology: " + Errors.text(e));
     }
+  }
+
+  private static void addError(NumaNodeStateStatus status, String text) {
+    status.agentError = status.agentError == null ? text : status.agentError + "; " + text;
   }
 
   private void watchTopology() throws IOException, InterruptedException {
@@ -208,7 +214,7 @@ final class Agent {
   private void execute() throws IOException, InterruptedException {
     executor.resume();
     while (true) {
-      executor.rest();
+      guardFault(executor.rest());
       var object = state.get();
       var kubelet = seen.kubelet();
       if (object.isPresent() && kubelet.isPresent()) {
@@ -220,6 +226,14 @@ final class Agent {
         }
       }
       pause(wakeExecutor, IDLE);
+    }
+  }
+
+  /** No reason to let a grant wait: what an attempt needs of the guard it finds out itself. */
+  private void guardFault(Optional<String> fault) {
+    if (!fault.equals(guardFault.getAndSet(fault))) {
+      fault.ifPresent(log::warn);
+      wakeObserver.release();
     }
   }
 

@@ -45,7 +45,7 @@ final class AttemptExecutor {
     this.report = report;
     this.log = log;
     this.fences = new Fences(node);
-    this.change = new KubeletChange(node, store, guard);
+    this.change = new KubeletChange(node, store, guard, log);
     this.verification = new Verification(node, log);
   }
 
@@ -74,13 +74,34 @@ final class AttemptExecutor {
     journalled(granted, new Done(Result.Refused, why));
   }
 
-  /** Between attempts: puts the guard to rest where that could not be done at an attempt's end. */
-  void rest() throws IOException {
+  /**
+   * Between attempts: puts the guard to rest where that could not be done at an attempt's end.
+   *
+   * @return why that cannot be done now either
+   */
+  Optional<String> rest() throws IOException {
     var found = store.load();
-    if (!resting && found.isPresent() && found.get().done()) {
-      guard.rest(found.get().granted());
+    return resting || found.isEmpty() || !found.get().done() ? Optional.empty() : rest(found.get());
+  }
+
+  private Optional<String> rest(Journal ended) {
+    try {
+      if (!keepsGuard(ended)) {
+        guard.rest(ended.granted());
+      }
       resting = true;
+      return Optional.empty();
+    } catch (IOException | RuntimeException e) {
+      return Optional.of("the guard cannot be put to rest: " + Errors.text(e));
     }
+  }
+
+  /**
+   * What was before the change may not be back: the guard is all that is left to bring it back. The
+   * next attempt that changes something disarms it.
+   */
+  private static boolean keepsGuard(Journal ended) {
+    return ended.phase() instanceof Done done && done.result() == Result.RollbackFailed;
   }
 
   private Journal journalled(Journal.Granted granted, Phase phase) throws IOException {
@@ -113,12 +134,8 @@ final class AttemptExecutor {
    * attempt would take back a change that is well.
    */
   private void end(Journal journal) {
-    try {
-      guard.rest(journal.granted());
-      resting = true;
-    } catch (IOException | RuntimeException e) {
-      log.warn("attempt %d: the guard: %s".formatted(number(journal), Errors.text(e)));
-    }
+    rest(journal)
+        .ifPresent(why -> log.warn("attempt %d: %s".formatted(number(journal), why)));
   }
 
   private Journal step(Journal journal) throws InterruptedException {

@@ -77,13 +77,16 @@ final class Guard {
     return services.dropIns(unit).contains(GuardFiles.dropIn(unit));
   }
 
-  /** From here on starts are counted, and a stopped kubelet is started again. */
+  /**
+   * From here on starts are counted, and a stopped kubelet is started again. The count is begun
+   * here, where the disk has room or nothing is changed.
+   */
   void arm(Journal journal) throws IOException, InterruptedException {
     var wanted = GuardFiles.armed(journal);
     var found = host.read(GuardFiles.ARMED);
     if (found.isEmpty() || !Arrays.equals(found.get(), wanted)) {
-      host.delete(GuardFiles.STARTS);
       host.delete(GuardFiles.RESTORED);
+      host.write(GuardFiles.STARTS, new byte[0]);
       host.write(GuardFiles.ARMED, wanted);
     }
     startTimer();
@@ -126,10 +129,15 @@ final class Guard {
   }
 
   /**
-   * The end of an attempt, however it ended: the guard stays where configuration of ours does. It
-   * is put back there too, and a newer agent replaces it.
+   * The end of an attempt: the guard stays where configuration of ours does. It is put back there
+   * too, and a newer agent replaces it. Where it is armed for another attempt, the rollback of that
+   * failed, and nobody but the guard goes on with it.
    */
   void rest(Journal.Granted granted) throws IOException {
+    var armed = host.read(GuardFiles.ARMED).flatMap(GuardFiles::attempt);
+    if (armed.isPresent() && armed.get() != granted.attempt()) {
+      return;
+    }
     disarm();
     if (host.read(GuardFiles.configuration(granted)).isPresent()) {
       install(granted);

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /** The guard's files: where they are and what is in them. */
@@ -145,11 +146,7 @@ final class GuardFiles {
   }
 
   static Optional<Restoration> restoration(byte[] text) {
-    var values = new HashMap<String, String>();
-    for (var line : new String(text, UTF_8).lines().toList()) {
-      var words = line.split(" ", 2);
-      values.put(words[0], words.length > 1 ? words[1] : "");
-    }
+    var values = values(text);
     try {
       return Optional.of(
           new Restoration(
@@ -158,5 +155,23 @@ final class GuardFiles {
     } catch (NumberFormatException e) {
       return Optional.empty(); // not the guard's: it writes the file whole or not at all
     }
+  }
+
+  /** The attempt that an armed guard is armed for. */
+  static Optional<Long> attempt(byte[] armed) {
+    try {
+      return Optional.of(Long.valueOf(values(armed).getOrDefault("attempt", "")));
+    } catch (NumberFormatException damaged) {
+      return Optional.empty();
+    }
+  }
+
+  private static Map<String, String> values(byte[] text) {
+    var values = new HashMap<String, String>();
+    for (var line : new String(text, UTF_8).lines().toList()) {
+      var words = line.split(" ", 2);
+      values.put(words[0], words.length > 1 ? words[1] : "");
+    }
+    return values;
   }
 }

@@ -30,15 +30,17 @@ final class KubeletChange {
   private final NodeAccess node;
   private final JournalStore store;
   private final Guard guard;
-  private final KubeletLog log;
+  private final KubeletLog kubeletLog;
+  private final Log log;
   private final MainFileEdit mainFile;
   private final Removal removal;
 
-  KubeletChange(NodeAccess node, JournalStore store, Guard guard) {
+  KubeletChange(NodeAccess node, JournalStore store, Guard guard, Log log) {
     this.node = node;
     this.store = store;
     this.guard = guard;
-    this.log = new KubeletLog(node.host());
+    this.kubeletLog = new KubeletLog(node.host());
+    this.log = log;
     this.mainFile = new MainFileEdit(node.host());
     this.removal = new Removal(node.host(), node.services());
   }
@@ -100,8 +102,11 @@ final class KubeletChange {
    * @return false when it is still there after a time in which systemd should have killed it
    */
   boolean stop(Journal journal) throws IOException, InterruptedException {
-    var unit = journal.granted().unit();
     guard.arm(journal);
+    return stop(journal.granted().unit());
+  }
+
+  private boolean stop(String unit) throws IOException, InterruptedException {
     if (state(unit).stopped()) {
       return true;
     }
@@ -180,10 +185,26 @@ final class KubeletChange {
 
   private Phase stopAgain(Journal journal, RollingBack rollback)
       throws IOException, InterruptedException {
-    if (!stop(journal)) {
+    armAgain(journal);
+    if (!stop(journal.granted().unit())) {
       throw new IOException("the kubelet could not be stopped");
     }
     return at(RollbackStage.Restore, rollback);
+  }
+
+  /**
+   * Somebody may have removed the guard since. To go back without one is a risk, to stay with a
+   * configuration that is bad is none better.
+   */
+  private void armAgain(Journal journal) throws InterruptedException {
+    try {
+      guard.install(journal.granted());
+      guard.arm(journal);
+    } catch (IOException | RuntimeException e) {
+      log.warn(
+          "attempt %d: rolled back without the guard: %s"
+              .formatted(journal.granted().attempt(), Errors.text(e)));
+    }
   }
 
   /**
@@ -272,7 +293,7 @@ final class KubeletChange {
 
   private String down(String unit, Phase.Start start) throws IOException {
     return "the kubelet did not stay up: %s is %s: %s"
-        .formatted(unit, state(unit), log.errorSince(start, unit));
+        .formatted(unit, state(unit), kubeletLog.errorSince(start, unit));
   }
 
   /** The guard's restoration, with the kubelet's own words where it was started with the change. */
@@ -280,8 +301,8 @@ final class KubeletChange {
     var unit = journal.granted().unit();
     var cause =
         switch (journal.phase()) {
-          case Phase.Starting(var start) -> ": " + log.errorSince(start, unit);
-          case Phase.Verifying(var start, var run) -> ": " + log.errorSince(start, unit);
+          case Phase.Starting(var start) -> ": " + kubeletLog.errorSince(start, unit);
+          case Phase.Verifying(var start, var run) -> ": " + kubeletLog.errorSince(start, unit);
           case Phase.RollingBack rollback -> ": " + rollback.why();
           default -> "";
         };

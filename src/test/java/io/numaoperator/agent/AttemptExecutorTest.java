@@ -545,6 +545,7 @@ class AttemptExecutorTest {
     assertThat(node.runningConfig()).isEqualTo(before);
     assertThat(node.files.keySet())
         .filteredOn(path -> !path.startsWith(JournalStore.DIRECTORY))
+        .filteredOn(path -> !path.equals(GuardRun.STARTED)) // until the next reboot
         .containsExactlyInAnyOrderElementsOf(files);
     assertThat(text(node, CPU_STATE)).contains("none");
     assertThat(text(node, MEMORY_STATE)).contains("None");
@@ -806,10 +807,99 @@ class AttemptExecutorTest {
     executor.start(granted(fragment()));
     assertThat(last().result).isEqualTo(Result.Succeeded);
     assertThat(node.files).containsKey(GuardFiles.ARMED);
+    assertThat(executor.rest()).as("it is told").get().asString().contains(GuardFiles.ARMED);
     node.onAction = () -> node.unwritable = Set.of();
-    executor.rest();
+    assertThat(executor.rest()).isEmpty();
     assertThat(node.files).doesNotContainKey(GuardFiles.ARMED);
     assertThat(node.active(GuardFiles.TIMER)).isFalse();
+  }
+
+  /** As the documentation says how to, while the kubelet runs with the change. */
+  @Test
+  void theWayBackInsistsOnNoGuard() throws Exception {
+    cordon(node);
+    node.quirk = config -> config.put("topologyManagerScope", "container");
+    node.events.put(node.now().plusSeconds(2), this::removeGuard);
+    start(node);
+    rolledBack();
+    assertThat(last().error).contains("topologyManagerScope is container, wanted pod");
+  }
+
+  private void removeGuard() {
+    node.files.keySet().removeIf(path -> path.startsWith(GuardFiles.DIRECTORY));
+    node.files.remove(GuardFiles.TIMER_FILE);
+    node.ignoresDropIns = true;
+    node.unwritable = Set.of(GuardFiles.ARMED);
+    node.reload();
+  }
+
+  @Test
+  void aGuardThatIsLostOnTheWayIsPutBackForTheWayBack() throws Exception {
+    cordon(node);
+    node.quirk = config -> config.put("topologyManagerScope", "container");
+    var armed = new ArrayList<Boolean>();
+    node.events.put(
+        node.now().plusSeconds(2),
+        () -> {
+          node.files.keySet().removeIf(path -> path.startsWith(GuardFiles.DIRECTORY));
+          node.actions.clear();
+          node.onAction =
+              () -> armed.add(node.actions.contains("stop") && guarded(node));
+        });
+    start(node);
+    rolledBack();
+    assertThat(armed).contains(true);
+  }
+
+  private static boolean guarded(FakeKubeletHost host) {
+    return host.files.containsKey(GuardFiles.SCRIPT) && host.files.containsKey(GuardFiles.ARMED);
+  }
+
+  /** The bad configuration is on the disk still: only the guard can bring the other one back. */
+  @Test
+  void theGuardStaysArmedWhenTheRollbackFails() throws Exception {
+    cordon(node);
+    rollBackInVain();
+    assertThat(node.files.get(DROP_IN)).isEqualTo(DropIn.render(fragment()));
+    assertThat(node.files).containsKey(GuardFiles.ARMED);
+    executor(node).rest();
+    assertThat(node.files).as("also by an agent that is new").containsKey(GuardFiles.ARMED);
+    guardIsBack();
+    for (int start = 0; start < 4; start++) {
+      node.crash("\"killed\"");
+      node.sleep(Duration.ofSeconds(30));
+    }
+    assertThat(node.files).doesNotContainKey(DROP_IN);
+    assertThat(node.kubeletWell()).isTrue();
+  }
+
+  @Test
+  void onlyAnAttemptThatChangesSomethingDisarmsTheGuardOfAFailedRollback() throws Exception {
+    cordon(node);
+    rollBackInVain();
+    guardIsBack();
+    node.bootId = "boot-2"; // which the fences do not let pass
+    restore(node);
+    assertThat(last().result).isEqualTo(Result.Refused);
+    assertThat(node.files).containsKey(GuardFiles.ARMED);
+  }
+
+  /** The drop-in cannot be taken away once it is there, and for that time there is no guard. */
+  private void rollBackInVain() throws Exception {
+    node.quirk = config -> config.put("topologyManagerScope", "container");
+    node.events.put(
+        node.now().plusSeconds(2),
+        () -> {
+          node.files.remove(GuardFiles.SCRIPT);
+          node.unwritable = Set.of(DROP_IN, GuardFiles.SCRIPT);
+        });
+    start(node);
+    assertThat(last().result).as(last().error).isEqualTo(Result.RollbackFailed);
+  }
+
+  private void guardIsBack() {
+    node.unwritable = Set.of();
+    node.files.put(GuardFiles.SCRIPT, GuardFiles.script());
   }
 
   // ---- dying at any point
