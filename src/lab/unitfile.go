@@ -50,6 +50,12 @@ type execLine struct {
 	ignoreFailure bool
 }
 
+const (
+	defaultRestartSec         = 100 * time.Millisecond
+	defaultTimeoutStop        = 90 * time.Second
+	defaultStartLimitInterval = 10 * time.Second
+)
+
 // unitDirs are systemd's, the strongest first.
 var unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
 
@@ -96,8 +102,8 @@ func loadUnit(root, name string) (*unitFile, error) {
 		return nil, nil
 	}
 	u := &unitFile{fragment: fragment, dropIns: dropIns, stamp: unitStamp(fragment, dropIns),
-		restart: "no", restartSec: 100 * time.Millisecond, timeoutStop: 90 * time.Second,
-		startLimitInterval: 10 * time.Second, startLimitBurst: 5}
+		restart: "no", restartSec: defaultRestartSec, timeoutStop: defaultTimeoutStop,
+		startLimitInterval: defaultStartLimitInterval, startLimitBurst: 5}
 	if base, ok := strings.CutSuffix(name, ".timer"); ok {
 		u.timer = &timerFile{unit: base + ".service"}
 	}
@@ -164,7 +170,7 @@ func (u *unitFile) set(section, key, value string) error {
 		u.conditionPaths = append(u.conditionPaths, value)
 	// The older names, in either section, are those of systemd before 230, which it still takes.
 	case "Unit.StartLimitIntervalSec", "Unit.StartLimitInterval", "Service.StartLimitInterval":
-		return setDuration(&u.startLimitInterval, value)
+		return setDuration(&u.startLimitInterval, value, defaultStartLimitInterval)
 	case "Unit.StartLimitBurst", "Service.StartLimitBurst":
 		burst, err := strconv.Atoi(value)
 		u.startLimitBurst = burst
@@ -196,9 +202,9 @@ func (u *unitFile) set(section, key, value string) error {
 	case "Service.Restart":
 		u.restart = value
 	case "Service.RestartSec":
-		return setDuration(&u.restartSec, value)
+		return setDuration(&u.restartSec, value, defaultRestartSec)
 	case "Service.TimeoutStopSec", "Service.TimeoutSec":
-		return setDuration(&u.timeoutStop, value)
+		return setDuration(&u.timeoutStop, value, defaultTimeoutStop)
 	}
 	return nil
 }
@@ -213,7 +219,7 @@ func (t *timerFile) set(key, value string) error {
 		return nil
 	}
 	var d time.Duration
-	err := setDuration(&d, value)
+	err := setDuration(&d, value, 0)
 	if key == "OnActiveSec" {
 		t.onActive = append(t.onActive, d)
 	} else {
@@ -254,13 +260,18 @@ func addExec(list *[]execLine, value string) error {
 	return nil
 }
 
-func setDuration(d *time.Duration, value string) error {
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
-		*d = time.Duration(seconds * float64(time.Second))
+// setDuration sets a time span; an empty one resets it to the default. ParseFloat takes "infinity" for a number.
+func setDuration(d *time.Duration, value string, byDefault time.Duration) error {
+	if value == "" {
+		*d = byDefault
 		return nil
 	}
 	if value == "infinity" {
 		*d = 365 * 24 * time.Hour
+		return nil
+	}
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
+		*d = time.Duration(seconds * float64(time.Second))
 		return nil
 	}
 	parsed, err := time.ParseDuration(strings.NewReplacer(" ", "", "min", "m", "sec", "s").Replace(value))

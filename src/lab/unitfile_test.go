@@ -138,3 +138,20 @@ func TestStampSeesNewDropIn(t *testing.T) {
 		t.Error("the stamp did not change")
 	}
 }
+
+func TestUnitTimeSpans(t *testing.T) {
+	for value, want := range map[string]time.Duration{
+		"7":        7 * time.Second,
+		"1min 5s":  65 * time.Second,
+		"infinity": 365 * 24 * time.Hour,
+		"":         90 * time.Second, // a drop-in that resets it
+	} {
+		u, _ := load(t, map[string]string{
+			"etc/systemd/system/kubelet.service":             "[Service]\nExecStart=/bin/k\nTimeoutStopSec=3\n",
+			"etc/systemd/system/kubelet.service.d/10-x.conf": "[Service]\nTimeoutStopSec=" + value + "\n",
+		})
+		if u.timeoutStop != want {
+			t.Errorf("%q is %s, want %s", value, u.timeoutStop, want)
+		}
+	}
+}

@@ -134,8 +134,7 @@ final class AttemptExecutor {
    * attempt would take back a change that is well.
    */
   private void end(Journal journal) {
-    rest(journal)
-        .ifPresent(why -> log.warn("attempt %d: %s".formatted(number(journal), why)));
+    rest(journal).ifPresent(why -> log.warn("attempt %d: %s".formatted(number(journal), why)));
   }
 
   private Journal step(Journal journal) throws InterruptedException {

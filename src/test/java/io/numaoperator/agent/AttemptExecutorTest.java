@@ -843,8 +843,7 @@ class AttemptExecutorTest {
         () -> {
           node.files.keySet().removeIf(path -> path.startsWith(GuardFiles.DIRECTORY));
           node.actions.clear();
-          node.onAction =
-              () -> armed.add(node.actions.contains("stop") && guarded(node));
+          node.onAction = () -> armed.add(node.actions.contains("stop") && guarded(node));
         });
     start(node);
     rolledBack();

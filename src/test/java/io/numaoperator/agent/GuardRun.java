@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 /** Runs the real guard.sh over files that are laid out below a directory. */
 final class GuardRun {
   private static final Path RUNS = directory();
+
   /** What a reboot makes the guard forget. */
   static final String BOOT_MARKS = "/run/numaoperator-guard/";
 

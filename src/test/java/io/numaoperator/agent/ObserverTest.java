@@ -328,7 +328,8 @@ class ObserverTest {
     node.quirk = config -> config.put("topologyManagerPolicy", "restricted"); // not from a file
     restart();
     node.files.put(
-        FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner.conf", "systemReserved: {memory: 7Gi}".getBytes(UTF_8));
+        FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner.conf",
+        "systemReserved: {memory: 7Gi}".getBytes(UTF_8));
     var fragment = new KubeletFragment();
     fragment.topologyManagerPolicy = "best-effort";
     for (var result : List.of(Result.Refused, Result.RolledBack)) {
@@ -367,12 +368,7 @@ class ObserverTest {
             List.of(),
             "");
     new JournalStore(node)
-        .save(
-            new Journal(
-                granted,
-                Journal.Before.unknown(),
-                new Phase.Done(result, ""),
-                0));
+        .save(new Journal(granted, Journal.Before.unknown(), new Phase.Done(result, ""), 0));
   }
 
   @Test
