@@ -85,7 +85,7 @@ public final class NodePlan {
     var own = new EffectiveKubelet();
     own.source = status.effective.source;
     own.featureGates = status.effective.featureGates;
-    own.settings = ownSettings(status);
+    own.settings = RunningThreshold.kept(ownSettings(status), status);
     return own;
   }
 }

@@ -144,6 +144,10 @@ class OwnSettingsTest {
   void theDefaultThresholdIsTheMainFilesAlone() throws IOException {
     assertThat(files("{maxPods: 1}").evictionHard).containsEntry("memory.available", "100Mi");
     assertThat(files("{evictionHard: {}}").evictionHard).as("none is wanted").isNull();
+    assertThat(read("{evictionHard: {}}").written().evictionHard).isEmpty();
+    assertThat(files("{evictionHard: {}}", "{evictionHard: {nodefs.available: 5%}}").evictionHard)
+        .as("nor does a drop-in bring it back")
+        .doesNotContainKey("memory.available");
     assertThat(ConfigFiles.read(Optional.empty(), Map.of()).shown(true).evictionHard).isNull();
     assertThat(files("{evictionHard: {nodefs.available: 5%}}").evictionHard)
         .doesNotContainKey("memory.available");

@@ -23,6 +23,7 @@ import io.numaoperator.kubelet.DropIn;
 import io.numaoperator.kubelet.Fragments;
 import io.numaoperator.kubelet.KubeletSettings;
 import io.numaoperator.kubelet.ManagedField;
+import io.numaoperator.kubelet.OwnSettings;
 import io.numaoperator.plan.kubelet.KubeletPlan;
 import io.numaoperator.plan.kubelet.KubeletPlan.Planned;
 import io.numaoperator.plan.kubelet.KubeletPlan.Refused;
@@ -452,6 +453,44 @@ class NodePlanTest {
     status.stateFiles.memoryPolicy = "Static";
     assertThat(((Planned) NodePlan.of(new KubeletPolicy(), status, BOOT)).hash())
         .isEqualTo(((Planned) plan).hash());
+  }
+
+  /** As after an update of the kernel: some pages more or less, and the plan stays the same. */
+  @Test
+  void aPercentageOfTheMemoryIsNotPlannedAnewForSomePages() {
+    var status = status();
+    var own = status.effective.settings;
+    own.evictionHard = Map.of("memory.available", "5%", "nodefs.available", "10%");
+    status.baseline = own;
+    status.files.below.evictionHard = own.evictionHard;
+    var first = (Planned) NodePlan.of(new KubeletPolicy(), status, BOOT);
+    status.effective = new EffectiveKubelet();
+    status.effective.source = Source.Configz;
+    status.effective.settings = OwnSettings.with(own, first.fragment());
+    status.dropInHash = first.hash();
+    status.stateFiles.cpuPolicy = "static";
+    status.stateFiles.memoryPolicy = "Static";
+    long memory = status.inventory.memoryTotal;
+    for (long pages : List.of(-2000L, -1L, 0L, 1L, 2000L)) {
+      status.inventory.memoryTotal = memory + pages * 4096;
+      assertThat(hash(status)).as("%d pages", pages).isEqualTo(first.hash());
+    }
+    status.inventory.memoryTotal = memory / 10 * 9;
+    assertThat(hash(status)).as("a DIMM less").isNotEqualTo(first.hash());
+    status.inventory.memoryTotal = memory + 4096;
+    status.dropInHash = null;
+    assertThat(hash(status)).as("nothing of ours runs").isNotEqualTo(first.hash());
+    status.dropInHash = first.hash();
+    status.baseline = OwnSettings.written(own, new KubeletFragment());
+    status.baseline.evictionHard = Map.of("memory.available", "6%");
+    assertThat(hash(status)).as("the owner wants another").isNotEqualTo(first.hash());
+  }
+
+  private static String hash(NumaNodeStateStatus status) {
+    return switch (NodePlan.of(new KubeletPolicy(), status, BOOT)) {
+      case Planned planned -> planned.hash();
+      case Refused refused -> refused.message();
+    };
   }
 
   private static void flags(NumaNodeStateStatus status, String... fields) {
