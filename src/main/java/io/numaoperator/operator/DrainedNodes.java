@@ -5,12 +5,12 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.stream.Stream;
 
 /**
  * The pods of the nodes that are out of service for a change. They are few, so each is watched on
@@ -19,11 +19,11 @@ import java.util.stream.Stream;
 @ApplicationScoped
 class DrainedNodes {
   private final KubernetesClient client;
-  private final Map<String, Watched> nodes = new ConcurrentHashMap<>();
+  private final Map<Drained, Store<Pod>> nodes = new ConcurrentHashMap<>();
   private final CopyOnWriteArrayList<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-  /** A node's pods, and the policy that drains it. */
-  private record Watched(String policy, Store<Pod> pods) {}
+  /** A node, and the policy that drains it: none closes what another has opened. */
+  private record Drained(String policy, String node) {}
 
   @Inject
   DrainedNodes(KubernetesClient client) {
@@ -33,13 +33,14 @@ class DrainedNodes {
   /** Watches exactly these nodes of the policy; returns when their pods are known. */
   void watch(String policy, Set<String> names) {
     nodes.forEach(
-        (name, watched) -> {
-          if (watched.policy().equals(policy) && !names.contains(name)) {
-            nodes.remove(name);
-            watched.pods().close();
+        (drained, pods) -> {
+          if (drained.policy().equals(policy) && !names.contains(drained.node())) {
+            nodes.remove(drained);
+            pods.close();
           }
         });
-    names.forEach(name -> nodes.computeIfAbsent(name, n -> new Watched(policy, start(n))));
+    names.forEach(
+        name -> nodes.computeIfAbsent(new Drained(policy, name), drained -> start(name)));
   }
 
   private Store<Pod> start(String node) {
@@ -48,13 +49,17 @@ class DrainedNodes {
     return pods;
   }
 
-  /** The pods of a node that is watched. */
-  Stream<Pod> pods(String node) {
-    return Optional.ofNullable(nodes.get(node)).stream().flatMap(w -> w.pods().list());
+  /** Empty for a node that is not watched: what runs there is not known. */
+  Optional<List<Pod>> pods(String policy, String node) {
+    return watched(policy, node).map(pods -> pods.list().toList());
   }
 
-  Optional<Pod> pod(String node, String name) {
-    return Optional.ofNullable(nodes.get(node)).flatMap(watched -> watched.pods().get(name));
+  Optional<Pod> pod(String policy, String node, String name) {
+    return watched(policy, node).flatMap(pods -> pods.get(name));
+  }
+
+  private Optional<Store<Pod>> watched(String policy, String node) {
+    return Optional.ofNullable(nodes.get(new Drained(policy, node)));
   }
 
   void onChange(Runnable listener) {
@@ -63,6 +68,6 @@ class DrainedNodes {
 
   @PreDestroy
   void close() {
-    nodes.values().forEach(watched -> watched.pods().close());
+    nodes.values().forEach(Store::close);
   }
 }

@@ -31,7 +31,7 @@ class Evictor {
   /** What is older than this is of a pod that nobody asks for any more. */
   private static final Duration FORGET = Duration.ofMinutes(1);
 
-  private static final int TOO_MANY_REQUESTS = 429;
+  private static final int NO_ANSWER = 0;
 
   private final Client client;
   private final Map<String, Refusal> refusals = new ConcurrentHashMap<>();
@@ -98,16 +98,21 @@ class Evictor {
       client.raw(path, "POST", eviction);
       return Optional.empty();
     } catch (KubernetesClientException e) {
-      return switch (e.getCode()) {
-        // gone, or another pod of the same name: neither is ours to evict
-        case HttpURLConnection.HTTP_NOT_FOUND, HttpURLConnection.HTTP_CONFLICT -> Optional.empty();
-        case TOO_MANY_REQUESTS,
-            HttpURLConnection.HTTP_FORBIDDEN,
-            HttpURLConnection.HTTP_INTERNAL_ERROR ->
-            Optional.of(answer(e));
-        default -> throw e;
-      };
+      return refusal(e);
     }
+  }
+
+  /**
+   * What an answer says about this pod alone, also a webhook's (400, 422) or one that is late
+   * (503): the pods of other nodes go on. Who gets no answer, or is not let in, is not refused.
+   */
+  static Optional<String> refusal(KubernetesClientException e) {
+    return switch (e.getCode()) {
+      // gone, or another pod of the same name: neither is ours to evict
+      case HttpURLConnection.HTTP_NOT_FOUND, HttpURLConnection.HTTP_CONFLICT -> Optional.empty();
+      case NO_ANSWER, HttpURLConnection.HTTP_UNAUTHORIZED -> throw e;
+      default -> Optional.of(answer(e));
+    };
   }
 
   /**
@@ -122,7 +127,9 @@ class Evictor {
             .map(details -> details.getCauses())
             .orElse(List.of());
     return causes.isEmpty()
-        ? status.map(Status::getMessage).orElse(e.getMessage())
+        ? status
+            .flatMap(s -> Optional.ofNullable(s.getMessage()))
+            .orElseGet(() -> "HTTP " + e.getCode() + ": " + e.getMessage())
         : causes.stream().map(StatusCause::getMessage).collect(Collectors.joining("; "));
   }
 }

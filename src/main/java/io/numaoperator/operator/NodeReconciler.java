@@ -9,6 +9,7 @@ import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
@@ -22,6 +23,9 @@ import java.util.Optional;
 
 /** One node: plan what its kubelet should become, and judge what was seen of it. */
 @ControllerConfiguration(name = "node", generationAwareEventProcessing = false)
+@GradualRetry(
+    maxAttempts = PolicyReconciler.FOR_EVER,
+    maxInterval = PolicyReconciler.LONGEST_PAUSE)
 class NodeReconciler implements Reconciler<NumaNodeState> {
   private static final Duration SOON = Duration.ofSeconds(3);
 

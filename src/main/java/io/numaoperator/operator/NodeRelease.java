@@ -33,7 +33,7 @@ class NodeRelease {
         Rollout.decide(List.of(progress), RolloutSettings.WIND_DOWN, Gangs.NONE, Instant.now())
             .actions();
     if (!actions.isEmpty()) {
-      actions.forEach(action -> executor.execute(state.getSpec().policy, action));
+      actions.forEach(action -> executor.execute(state.getSpec().policy, action, node, state));
     } else if (!progress.underChange() && !(progress.cordon() instanceof Cordon.Ours)) {
       if (Nodes.isLabelledAligned(node) || progress.drain().givenUp().isPresent()) {
         writer.forget(node);

@@ -9,6 +9,7 @@ import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
@@ -25,7 +26,16 @@ import java.util.Optional;
 
 /** One policy: take its nodes, apply its parts, roll out, sum up. */
 @ControllerConfiguration(name = "policy")
+@GradualRetry(
+    maxAttempts = PolicyReconciler.FOR_EVER,
+    maxInterval = PolicyReconciler.LONGEST_PAUSE)
 class PolicyReconciler implements Reconciler<NumaPolicy> {
+  /** JOSDK's 5 attempts would leave what failed longer alone until something happens to it. */
+  static final int FOR_EVER = -1;
+
+  /** Between two attempts, in ms. */
+  static final long LONGEST_PAUSE = 60_000;
+
   /** What is due now is looked at after the writes of this pass are seen. */
   private static final Duration SOON = Duration.ofMillis(500);
 
@@ -67,10 +77,11 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     deliveries
         .apply(policy, cluster)
         .ifPresent(problem -> problems.putIfAbsent(Parts.KUBELETS, problem));
-    var outcome = rollout.proceed(policy, assess(policy, cache, cluster));
+    var outcome = rollout.proceed(policy, () -> assess(policy, cache, cluster));
     new PolicySummary(policy, outcome.assessments())
         .status(claim.conflicts(), problems)
         .ifPresent(status -> writer.status(policy, status));
+    outcome.rethrow();
     return outcome
         .due()
         .map(due -> UpdateControl.<NumaPolicy>noUpdate().rescheduleAfter(until(due)))

@@ -74,7 +74,7 @@ class Restoration {
     }
     var name = policy.getMetadata().getName();
     var problems = parts.apply(policy);
-    var outcome = rollout.proceed(policy, assess(policy));
+    var outcome = rollout.proceed(policy, () -> assess(policy));
     assess(policy).stream()
         .filter(node -> isDone(node.progress()))
         .forEach(node -> release.proceed(node.state(), node.node()));
@@ -83,6 +83,7 @@ class Restoration {
     } else {
       summarise(policy, outcome.assessments(), problems);
     }
+    outcome.rethrow();
   }
 
   private List<NodeAssessment> assess(NumaPolicy policy) {

@@ -1,17 +1,24 @@
 package io.numaoperator.operator;
 
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.rollout.NodeProgress.Cordon;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
 /**
  * Works on policies that are being deleted, one after the other. JOSDK hands such an object only to
  * a Cleaner, and a Cleaner puts a finalizer on every policy, also on those whose deletion must
- * never wait for an operator.
+ * never wait for an operator. It also finds what a policy that is gone has left cordoned.
  */
 @ApplicationScoped
 class RestorationLoop {
@@ -21,14 +28,17 @@ class RestorationLoop {
   private static final long AGAIN_SECONDS = 5;
 
   private final ClusterCache cache;
+  private final Writer writer;
   private final Restoration restoration;
   private final DrainedNodes drained;
   private final Semaphore wake = new Semaphore(0);
   private final Thread thread = Thread.ofVirtual().name("restoration").unstarted(this::run);
 
   @Inject
-  RestorationLoop(ClusterCache cache, Restoration restoration, DrainedNodes drained) {
+  RestorationLoop(
+      ClusterCache cache, Writer writer, Restoration restoration, DrainedNodes drained) {
     this.cache = cache;
+    this.writer = writer;
     this.restoration = restoration;
     this.drained = drained;
   }
@@ -51,12 +61,42 @@ class RestorationLoop {
     try {
       while (true) {
         cache.policies().list().filter(RestorationLoop::isDeleted).forEach(this::proceed);
+        var live = cache.livePolicies();
+        orphans(
+                cache.nodes().list(),
+                name -> cache.states().get(name).isPresent(),
+                node -> live.stream().anyMatch(policy -> Nodes.isSelected(policy, node)))
+            .forEach(this::uncordon);
         if (wake.tryAcquire(AGAIN_SECONDS, TimeUnit.SECONDS)) {
           wake.drainPermits();
         }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Nodes that we took out of service and that nobody would put back: a cordon that was written
+   * while its policy went away, or whose state somebody deleted. One that a policy selects is that
+   * policy's in a moment.
+   */
+  static List<Node> orphans(
+      Stream<Node> nodes, Predicate<String> hasState, Predicate<Node> isSelected) {
+    return nodes
+        .filter(node -> Nodes.cordon(node) instanceof Cordon.Ours)
+        .filter(node -> !hasState.test(node.getMetadata().getName()))
+        .filter(node -> !isSelected.test(node))
+        .toList();
+  }
+
+  private void uncordon(Node node) {
+    var name = node.getMetadata().getName();
+    try {
+      LOG.infof("node %s was cordoned for a policy that does not have it: uncordoned", name);
+      writer.uncordon(node, Optional.empty());
+    } catch (KubernetesClientException e) {
+      LOG.warnf("uncordoning node %s: %s", name, e.getMessage());
     }
   }
 

@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaPolicy;
@@ -10,9 +11,11 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jboss.logging.Logger;
 
 /** Carries out what the rollout decided. */
@@ -37,50 +40,96 @@ class RolloutExecutor {
   }
 
   /**
-   * Stops at the first write that the API server refuses: the view was old, decide again.
-   *
-   * @return by node and pod, why an eviction was refused
+   * @param refused by node and pod, why an eviction was refused
+   * @param failure the first write that failed: the view was old, or the API server does not want
+   *     it; to be decided again
    */
-  Map<String, Map<String, String>> execute(NumaPolicy policy, List<Action> actions) {
+  record Executed(
+      Map<String, Map<String, String>> refused, Optional<KubernetesClientException> failure) {}
+
+  /**
+   * @param nodes what was decided on, by name: writes carry the versions of these objects
+   */
+  Executed execute(NumaPolicy policy, List<Action> actions, Map<String, NodeAssessment> nodes) {
+    var name = policy.getMetadata().getName();
     var grace = RolloutSettings.gracePeriod(policy.getSpec().rollout);
     var refused = new HashMap<String, Map<String, String>>();
+    var failure =
+        each(
+            actions,
+            action -> {
+              if (action instanceof Action.Evict evict) {
+                refused.put(evict.node(), evict(name, evict, grace));
+              } else if (isStillWanted(name, action)) {
+                var node = nodes.get(action.node());
+                execute(name, action, node.node(), node.state());
+              }
+            });
+    return new Executed(refused, failure);
+  }
+
+  /**
+   * A write that fails, perhaps always, holds up its own node only. But after it no further node is
+   * taken out of service: the view may be old, and the budget with it.
+   *
+   * @return the first failure
+   */
+  static Optional<KubernetesClientException> each(List<Action> actions, Consumer<Action> one) {
+    var failed = new HashSet<String>();
+    Optional<KubernetesClientException> first = Optional.empty();
     for (var action : actions) {
-      if (action instanceof Action.Evict evict) {
-        refused.put(evict.node(), evict(evict, grace));
-      } else {
-        execute(policy.getMetadata().getName(), action);
+      if (failed.contains(action.node())
+          || (first.isPresent() && action instanceof Action.Cordon)) {
+        continue;
+      }
+      try {
+        one.accept(action);
+      } catch (KubernetesClientException e) {
+        LOG.warnf("%s: %s", action, e.getMessage());
+        failed.add(action.node());
+        first = first.or(() -> Optional.of(e));
       }
     }
-    return refused;
+    return first;
   }
 
-  /** Any but an eviction. */
-  void execute(String policy, Action action) {
+  /**
+   * The node may have been let go since the decision, with its policy: a cordon would then be one
+   * that nobody takes back.
+   */
+  private boolean isStillWanted(String policy, Action action) {
+    return !(action instanceof Action.Cordon)
+        || cache
+            .states()
+            .get(action.node())
+            .filter(state -> policy.equals(state.getSpec().policy))
+            .isPresent();
+  }
+
+  /**
+   * Any but an eviction.
+   *
+   * @param node as it was decided on, and so is the state
+   */
+  void execute(String policy, Action action, Node node, NumaNodeState state) {
     LOG.infof("policy %s: %s", policy, action);
-    var before = cache.states().get(action.node());
     switch (action) {
-      case Action.Cordon cordon -> writer.cordon(node(action), policy, cordon);
-      case Action.BeginPhase begin -> writer.phase(node(action), begin.phase());
-      case Action.Uncordon uncordon -> writer.uncordon(node(action), uncordon.givenUp());
-      case Action.Grant grant -> writer.grant(state(action), wire(grant));
-      case Action.Revoke revoke -> writer.revoke(state(action));
+      case Action.Cordon cordon -> writer.cordon(node, policy, cordon);
+      case Action.BeginPhase begin -> writer.phase(node, begin.phase());
+      case Action.Uncordon uncordon -> writer.uncordon(node, uncordon.givenUp());
+      case Action.Grant grant -> writer.grant(state, wire(grant));
+      case Action.Revoke revoke -> writer.revoke(state);
       case Action.Evict evict -> throw new IllegalArgumentException("an eviction: " + evict);
     }
-    story.acted(policy, action, node(action), before);
+    story.acted(policy, action, node, Optional.of(state));
   }
 
-  private Map<String, String> evict(Action.Evict evict, Optional<Duration> grace) {
+  private Map<String, String> evict(String policy, Action.Evict evict, Optional<Duration> grace) {
     var pods =
-        evict.pods().stream().flatMap(pod -> drained.pod(evict.node(), pod).stream()).toList();
+        evict.pods().stream()
+            .flatMap(pod -> drained.pod(policy, evict.node(), pod).stream())
+            .toList();
     return evictor.evict(pods, grace);
-  }
-
-  private Node node(Action action) {
-    return cache.nodes().get(action.node()).orElseThrow();
-  }
-
-  private NumaNodeState state(Action action) {
-    return cache.states().get(action.node()).orElseThrow();
   }
 
   private static NumaNodeStateSpec.Grant wire(Action.Grant grant) {

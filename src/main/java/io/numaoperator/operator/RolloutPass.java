@@ -1,10 +1,12 @@
 package io.numaoperator.operator;
 
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.rollout.Decision;
 import io.numaoperator.rollout.Drain;
 import io.numaoperator.rollout.Drain.Resident;
+import io.numaoperator.rollout.Gangs;
 import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import io.numaoperator.rollout.NodeProgress.Target;
@@ -14,11 +16,16 @@ import io.numaoperator.rollout.Wait;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** One pass over the nodes of a policy: decide, act, and tell what each waits for. */
@@ -26,9 +33,10 @@ import java.util.stream.Collectors;
 class RolloutPass {
   private final DrainedNodes drained;
   private final RolloutExecutor executor;
-  private final JobGangs gangs;
+  private final Gangs gangs;
   private final Waits waits;
   private final OperatorSettings settings;
+  private final Map<String, Lock> locks = new ConcurrentHashMap<>();
 
   @Inject
   RolloutPass(
@@ -39,7 +47,7 @@ class RolloutPass {
       OperatorSettings settings) {
     this.drained = drained;
     this.executor = executor;
-    this.gangs = gangs;
+    this.gangs = new CachedGangs(gangs, InstantSource.system());
     this.waits = waits;
     this.settings = settings;
   }
@@ -47,10 +55,41 @@ class RolloutPass {
   /**
    * @param assessments the nodes, with what each waits for
    * @param due when to look again though nothing happened
+   * @param failure to be thrown when all is told, so that the pass is made again soon
    */
-  record Outcome(List<NodeAssessment> assessments, Optional<Instant> due) {}
+  record Outcome(
+      List<NodeAssessment> assessments,
+      Optional<Instant> due,
+      Optional<KubernetesClientException> failure) {
+    void rethrow() {
+      failure.ifPresent(
+          e -> {
+            throw e;
+          });
+    }
+  }
 
-  Outcome proceed(NumaPolicy policy, List<NodeAssessment> nodes) {
+  /**
+   * One pass a policy at a time: the policy's reconciler and the restoration both make them, and
+   * two that do not see each other's cordons would exceed the budget together.
+   *
+   * @param assess the nodes as they are when this pass begins
+   */
+  Outcome proceed(NumaPolicy policy, Supplier<List<NodeAssessment>> assess) {
+    var lock = lock(policy.getMetadata().getName());
+    lock.lock();
+    try {
+      return proceed(policy, assess.get());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Lock lock(String policy) {
+    return locks.computeIfAbsent(policy, name -> new ReentrantLock());
+  }
+
+  private Outcome proceed(NumaPolicy policy, List<NodeAssessment> nodes) {
     var name = policy.getMetadata().getName();
     var now = Instant.now();
     drained.watch(
@@ -60,27 +99,31 @@ class RolloutPass {
             .map(NodeAssessment::name)
             .collect(Collectors.toSet()));
     var limits = limits(policy, nodes.size());
-    var progress = nodes.stream().map(node -> progress(node, limits, now)).toList();
+    var progress = nodes.stream().map(node -> progress(name, node, limits, now)).toList();
     var decision = Rollout.decide(progress, limits, gangs, now);
-    var refused = Map.<String, Map<String, String>>of();
-    try {
-      refused = executor.execute(policy, decision.actions());
-    } finally { // a write that is refused must not keep the nodes from being judged
-      waits.set(
-          name, nodes.stream().map(NodeAssessment::name).toList(), withAnswers(decision, refused));
-    }
-    var known = withAnswers(decision, refused);
+    var byName = nodes.stream().collect(Collectors.toMap(NodeAssessment::name, node -> node));
+    var executed = executor.execute(policy, decision.actions(), byName);
+    var known = withAnswers(decision, executed.refused());
+    // also after a failure: a write that is refused must not keep the nodes from being judged
+    waits.set(name, byName.keySet(), known);
     return new Outcome(
         nodes.stream()
             .map(node -> node.waitingFor(Optional.ofNullable(known.get(node.name()))))
             .toList(),
-        due(decision, progress, now));
+        due(decision, progress, now),
+        executed.failure());
   }
 
   /** The policy is gone. */
   void forget(String policy) {
-    drained.watch(policy, Set.of());
-    waits.forget(policy);
+    var lock = lock(policy);
+    lock.lock();
+    try {
+      drained.watch(policy, Set.of());
+      waits.forget(policy);
+    } finally {
+      lock.unlock();
+    }
   }
 
   private RolloutSettings limits(NumaPolicy policy, int nodes) {
@@ -91,20 +134,30 @@ class RolloutPass {
         settings.retryDelay());
   }
 
-  private NodeProgress progress(NodeAssessment node, RolloutSettings limits, Instant now) {
+  private NodeProgress progress(
+      String policy, NodeAssessment node, RolloutSettings limits, Instant now) {
     var progress = node.progress();
     var drain = progress.drain();
     var residents =
-        Residents.of(
-            drained.pods(node.name()),
-            settings.namespace() + "/" + settings.podName().orElse(""),
-            now);
+        progress.cordon() instanceof Cordon.Ours
+            ? residents(policy, node.name(), now)
+            : List.<Resident>of();
     return progress
         .with(new Drain(drain.phase(), drain.gang(), drain.givenUp(), residents))
         .settled(
             limits.canary().isPresent()
                 && progress.target() instanceof Target.Reached
                 && node.isSettled(now));
+  }
+
+  /** A node whose pods are not known is not one without pods: nothing is decided then. */
+  private List<Resident> residents(String policy, String node, Instant now) {
+    var pods =
+        drained
+            .pods(policy, node)
+            .orElseThrow(() -> new IllegalStateException("pods of " + node + " are not watched"));
+    var operator = settings.namespace() + "/" + settings.podName().orElse("");
+    return Residents.of(pods.stream(), operator, now);
   }
 
   /** That a pod is old enough to be in its agent's report is told by the clock alone. */
