@@ -42,8 +42,8 @@ public final class Names {
   public static final String DRAINED_WITH_ANNOTATION = GROUP + "/drained-with";
 
   /**
-   * Annotation of a Node that went back into service because its pods did not end in time: {@code
-   * COUNT/TIME/WHY}, how often in a row, when it is tried again, and what was in the way. Removing
+   * Annotation of a Node that went back into service unchanged because its pods did not end in
+   * time, or its agent refused or was silent: {@code COUNT/TIME/WHY}, how often in a row, when it is tried again, and what was in the way. Removing
    * it tries again now.
    */
   public static final String DRAIN_GIVEN_UP_ANNOTATION = GROUP + "/drain-given-up";

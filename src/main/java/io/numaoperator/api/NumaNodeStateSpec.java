@@ -13,8 +13,8 @@ public class NumaNodeStateSpec {
   public String policy;
 
   @JsonPropertyDescription(
-      "What the node's kubelet should be set to. Absent until the node's inventory is known, or"
-          + " while the plan has a fault (see condition KubeletConfigured).")
+      "What the node's kubelet should be set to. Absent until the node's inventory is known; while"
+          + " the plan has a fault (see condition KubeletConfigured), what it was before.")
   public DesiredKubelet kubelet;
 
   @JsonPropertyDescription("Permission for one attempt to apply it. Absent means hold.")

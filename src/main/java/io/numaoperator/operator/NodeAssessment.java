@@ -86,7 +86,9 @@ record NodeAssessment(
     spec.policy = policy.getMetadata().getName();
     spec.topology = new NumaNodeStateSpec.DesiredTopology();
     spec.topology.publish = publish;
-    boolean kept = standing.plan().isEmpty() || progress().underChange();
+    // without a plan, for want of knowledge or for a fault, the former one stays: one that comes
+    // later takes its place, and goes to the canaries first
+    boolean kept = standing.planned().isEmpty() || progress().underChange();
     spec.kubelet =
         standing
             .desired(revision())

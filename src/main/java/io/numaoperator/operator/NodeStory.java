@@ -76,7 +76,7 @@ class NodeStory {
               node,
               uncordon
                   .givenUp()
-                  .map(NodeStory::drainGivenUp)
+                  .map(givenUp -> givenUp(policy, givenUp))
                   .orElseGet(
                       () ->
                           normal(
@@ -151,12 +151,20 @@ class NodeStory {
     };
   }
 
-  private static Line drainGivenUp(GivenUp drain) {
+  private static Line givenUp(String policy, GivenUp drain) {
+    if (drain.refused()) { // told as ChangeRefused, with the agent's words
+      return new Line(
+          "BackInService " + drain.notBefore(),
+          false,
+          "BackInService",
+          "policy %s has put the node back into service; tried again at %s"
+              .formatted(policy, drain.notBefore()));
+    }
     return new Line(
         "DrainGivenUp " + drain.notBefore(),
         true,
         "DrainGivenUp",
-        "its pods did not end in time, so it is back in service; tried again at %s; in the way: %s"
+        "it was not free for the change in time, so it is back in service; tried again at %s; in the way: %s"
             .formatted(drain.notBefore(), drain.why().isEmpty() ? "unknown" : drain.why()));
   }
 

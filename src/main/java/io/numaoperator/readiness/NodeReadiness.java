@@ -218,7 +218,8 @@ public final class NodeReadiness {
                   "CordonedByOthers",
                   "somebody else cordoned the node; it is changed when they uncordon it");
           case Cordon.None none when isRetried(e) ->
-              Verdict.no("GrantRefused", "will be tried again; the agent said: " + error(e));
+              Verdict.no(
+                  "GrantRefused", Waiting.again(e.waitsFor()) + "; the agent said: " + error(e));
           case Cordon.None none when ready.drifted() ->
               Verdict.no(
                   "Drifted",
@@ -231,7 +232,12 @@ public final class NodeReadiness {
   private static boolean isRetried(NodeEvidence e) {
     return e.observed().attempt != null
         && e.observed().attempt.result == Result.Refused
-        && e.waitsFor().map(wait -> wait instanceof Wait.Retry).orElse(true);
+        && e.waitsFor()
+            .map(
+                wait ->
+                    wait instanceof Wait.Retry
+                        || (wait instanceof Wait.Backoff(var givenUp) && givenUp.refused()))
+            .orElse(true);
   }
 
   private static Optional<Verdict> stateFilesDisagree(NodeEvidence e) {

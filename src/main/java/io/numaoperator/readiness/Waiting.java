@@ -28,8 +28,11 @@ final class Waiting {
                       listed(pods),
                       until.map(t -> "; goes back into service at " + t).orElse("")));
       case Wait.Evictions evictions -> evicting(evictions);
-      case Wait.Free(var gang) ->
-          Verdict.no("Cordoned", "cordoned for attempt " + attempt + together(gang));
+      case Wait.Free(var gang, var until) ->
+          Verdict.no(
+              "Cordoned",
+              "cordoned for attempt %d%s; waits for its agent; goes back into service at %s"
+                  .formatted(attempt, together(gang), until));
       case null, default -> Verdict.no("Cordoned", "cordoned for attempt " + attempt);
     };
   }
@@ -91,13 +94,24 @@ final class Waiting {
       case Wait.Backoff(var givenUp) ->
           Verdict.no(
               "DrainGivenUp",
-              "its pods did not end in time (%d times in a row; in the way: %s); tried again at %s%s"
+              "it was not free for the change in time (%d times in a row; in the way: %s); tried again at %s%s"
                   .formatted(
                       givenUp.count(),
                       givenUp.why().isEmpty() ? "unknown" : givenUp.why(),
                       givenUp.notBefore(),
                       change));
       case null, default -> Verdict.no("Waiting", "waits for its turn" + change);
+    };
+  }
+
+  /** When a change that an agent refused is tried again. */
+  static String again(Optional<Wait> wait) {
+    return switch (wait.orElse(null)) {
+      case Wait.Retry(var at) -> "tried again at " + at;
+      case Wait.Backoff(var givenUp) ->
+          "refused %d times in a row; tried again at %s"
+              .formatted(givenUp.count(), givenUp.notBefore());
+      case null, default -> "will be tried again";
     };
   }
 

@@ -11,7 +11,7 @@ import java.util.Optional;
  *
  * @param phase what it is at, while the node is out of service for us
  * @param gang what runs on it and on the nodes that were taken together with it
- * @param givenUp earlier drains in a row that did not come to an end
+ * @param givenUp earlier drains in a row that did not come to an end, or to one in vain
  * @param residents its pods that are not finished; known while the node is out of service for us
  */
 public record Drain(
@@ -45,7 +45,15 @@ public record Drain(
    * @param notBefore when it may be tried again
    * @param why what was in the way the last time, for a person to read
    */
-  public record GivenUp(int count, Instant notBefore, String why) {}
+  public record GivenUp(int count, Instant notBefore, String why) {
+    static final String REFUSED = "its agent refused the grant";
+    static final String NO_AGENT = "its agent does not answer";
+
+    /** It came as far as the grant. */
+    public boolean refused() {
+      return why.equals(REFUSED);
+    }
+  }
 
   /**
    * A pod on the node.

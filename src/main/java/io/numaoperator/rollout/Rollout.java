@@ -40,7 +40,7 @@ public final class Rollout {
       step.action().ifPresent(actions::add);
       step.waitsFor().ifPresent(wait -> waits.put(node.name(), wait));
     }
-    var draining = !waits.isEmpty();
+    var draining = sorted.stream().anyMatch(NodeProgress::begun);
     if (settings.enforce()) {
       new Starts(sorted, settings, gangs, now).next(failed, actions, waits);
     }
@@ -66,7 +66,7 @@ public final class Rollout {
       case Wait.Turn turn -> Optional.empty();
       case Wait.Together together -> Optional.empty();
       case Wait.Stopped stopped -> Optional.empty();
-      case Wait.Free free -> Optional.empty();
+      case Wait.Free free -> Optional.of(free.until());
     };
   }
 }

@@ -71,13 +71,17 @@ final class Starts {
   }
 
   private Optional<Wait> obstacle(NodeProgress node) {
+    var givenUp =
+        node.drain()
+            .givenUp()
+            .filter(g -> now.isBefore(g.notBefore()))
+            .filter(g -> !g.refused() || !isAnother(node));
+    if (givenUp.isPresent()) {
+      return Optional.of(new Wait.Backoff(givenUp.get()));
+    }
     var retry = retryAt(node).filter(now::isBefore);
     if (retry.isPresent()) {
       return Optional.of(new Wait.Retry(retry.get()));
-    }
-    var givenUp = node.drain().givenUp().filter(g -> now.isBefore(g.notBefore()));
-    if (givenUp.isPresent()) {
-      return Optional.of(new Wait.Backoff(givenUp.get()));
     }
     return closed.isPresent() && !node.newcomer() ? closed : canary.obstacle(node);
   }
@@ -150,6 +154,14 @@ final class Starts {
     return node.attempt()
         .filter(a -> a.outcome() == Outcome.Refused || isSucceeded(a, node))
         .map(a -> a.since().plus(settings.retryDelay()));
+  }
+
+  /** Than the one that was refused: it need not wait for hours on its account. */
+  private static boolean isAnother(NodeProgress node) {
+    return node.attempt()
+        .filter(a -> !a.hash().isEmpty())
+        .filter(a -> node.target() instanceof Target.Change(var hash) && !hash.equals(a.hash()))
+        .isPresent();
   }
 
   /**

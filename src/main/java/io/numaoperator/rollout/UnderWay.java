@@ -1,6 +1,9 @@
 package io.numaoperator.rollout;
 
+import io.numaoperator.rollout.Drain.GivenUp;
+import io.numaoperator.rollout.Drain.Phase;
 import io.numaoperator.rollout.NodeProgress.Cordon;
+import io.numaoperator.rollout.NodeProgress.Outcome;
 import io.numaoperator.rollout.NodeProgress.Target;
 import java.time.Instant;
 import java.util.Optional;
@@ -17,9 +20,9 @@ record UnderWay(RolloutSettings settings, boolean mayGrant, Instant now) {
       return Step.NOTHING; // the agent's turn
     }
     if (node.granted()) {
-      // A grant that nobody wants any more is taken back first; only when the agent cannot have
+      // A grant that would not be given now is taken back first; only when the agent cannot have
       // begun (next call) the node goes back into service.
-      return settings.enforce() && node.wanted() && fits(node)
+      return mayGrant && isTime(node) && node.wanted() && fits(node)
           ? Step.NOTHING
           : Step.act(new Action.Revoke(node.name()));
     }
@@ -30,7 +33,7 @@ record UnderWay(RolloutSettings settings, boolean mayGrant, Instant now) {
       return Step.NOTHING;
     }
     if (used(node, ours.attempt())) {
-      return Step.act(new Action.Uncordon(node.name(), Optional.empty()));
+      return Step.act(new Action.Uncordon(node.name(), refused(node)));
     }
     if (!mayGrant || !node.wanted() || !isTime(node)) {
       return Step.act(new Action.Uncordon(node.name(), node.drain().givenUp()));
@@ -40,10 +43,41 @@ record UnderWay(RolloutSettings settings, boolean mayGrant, Instant now) {
         .orElseGet(() -> granting(node, ours.attempt(), (Target.Change) node.target()));
   }
 
-  private static Step granting(NodeProgress node, long attempt, Target.Change change) {
+  /** What is refused again and again must not drain the node again and again. */
+  private Optional<GivenUp> refused(NodeProgress node) {
+    return node.attempt()
+        .filter(attempt -> attempt.outcome() == Outcome.Refused)
+        .map(
+            attempt ->
+                node.drain()
+                    .givenUpAgain(
+                        now, settings.retryDelay(), settings.retryDelay(), GivenUp.REFUSED));
+  }
+
+  private Step granting(NodeProgress node, long attempt, Target.Change change) {
     return node.agentAlive()
         ? Step.act(new Action.Grant(node.name(), attempt, change.hash(), node.bootId()))
-        : Step.hold(new Wait.Free(node.drain().gang()));
+        : silent(node);
+  }
+
+  /**
+   * The agent of a node that is free has as long again as evictions may take. Pods may have been
+   * waited for without end before: so the time counts from a mark that is set now.
+   */
+  private Step silent(NodeProgress node) {
+    if (!(node.drain().phase().orElse(null) instanceof Phase.Evicting(var since))) {
+      return Step.act(new Action.BeginPhase(node.name(), new Phase.Evicting(now)));
+    }
+    var patience = settings.drain().timeout();
+    var until = since.plus(patience.multipliedBy(2));
+    return now.isBefore(until)
+        ? Step.hold(new Wait.Free(node.drain().gang(), until))
+        : Step.act(
+            new Action.Uncordon(
+                node.name(),
+                Optional.of(
+                    node.drain()
+                        .givenUpAgain(now, patience, settings.retryDelay(), GivenUp.NO_AGENT))));
   }
 
   private boolean isTime(NodeProgress node) {

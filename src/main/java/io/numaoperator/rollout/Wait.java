@@ -38,7 +38,7 @@ public sealed interface Wait {
   /** The time after which a refused grant, or a change that somebody undid, is tried again. */
   record Retry(Instant at) implements Wait {}
 
-  /** The time after which a drain that was given up is tried again. */
+  /** The time after which a change that was given up is tried again. */
   record Backoff(Drain.GivenUp givenUp) implements Wait {}
 
   /**
@@ -69,6 +69,10 @@ public sealed interface Wait {
     }
   }
 
-  /** Out of service and free: the grant comes next. */
-  record Free(Optional<String> gang) implements Wait {}
+  /**
+   * Out of service and free: the grant comes next, when its agent answers.
+   *
+   * @param until when it is given up
+   */
+  record Free(Optional<String> gang, Instant until) implements Wait {}
 }

@@ -2,11 +2,15 @@ package io.numaoperator.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.numaoperator.api.KubeletPolicy;
 import io.numaoperator.api.KubeletPolicy.Delivery;
 import io.numaoperator.api.KubeletPolicy.ReservedMemory;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaNodeStateSpec;
+import io.numaoperator.api.NumaNodeStateSpec.DesiredKubelet;
 import io.numaoperator.api.NumaNodeStateSpec.File;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
@@ -65,26 +69,31 @@ class PlanStandingTest {
   }
 
   private PlanStanding standing() {
-    var node =
-        new NodeBuilder()
-            .withNewMetadata()
-            .withName("a")
-            .endMetadata()
-            .withNewStatus()
-            .withNewNodeInfo()
-            .withBootID("boot")
-            .endNodeInfo()
-            .endStatus()
-            .build();
-    var cluster =
-        new ClusterView(
-            Map.of(),
-            false,
-            new SchedulerState.None(),
-            "numa-system",
-            OpenShiftFacts.none(),
-            Map.of());
-    return PlanStanding.of(policy, state, node, cluster);
+    return PlanStanding.of(policy, state, node(), cluster());
+  }
+
+  private static Node node() {
+    return new NodeBuilder()
+        .withNewMetadata()
+        .withName("a")
+        .endMetadata()
+        .withNewSpec()
+        .endSpec()
+        .withNewStatus()
+        .withNewNodeInfo()
+        .withBootID("boot")
+        .endNodeInfo()
+        .endStatus()
+        .build();
+  }
+
+  private static ClusterView cluster() {
+    return new ClusterView(
+        Map.of(), false, new SchedulerState.None(), "numa-system", OpenShiftFacts.none(), Map.of());
+  }
+
+  private DesiredKubelet desired() {
+    return NodeAssessment.of(policy, state, node(), cluster()).desiredSpec().kubelet;
   }
 
   private void deliver(Delivery delivery, Platform platform) {
@@ -204,6 +213,27 @@ class PlanStandingTest {
     policy.getSpec().approvedPlan = approval.plan().orElseThrow();
     var approved = standing().with(Approvals.of(policy, List.of(standing().hash().orElseThrow())));
     assertThat(approved.delivered(Optional.empty()).orElseThrow().heldBack()).isEmpty();
+  }
+
+  /** Else the plan that comes after the fault would be the node's first, which needs no canary. */
+  @Test
+  void aFaultInBetweenDoesNotMakeTheNextPlanTheFirst() {
+    state.setSpec(new NumaNodeStateSpec());
+    policy.getMetadata().setGeneration(1L);
+    var first = desired();
+    assertThat(first.policyGeneration).isNull();
+    state.getSpec().kubelet = first;
+
+    policy.getMetadata().setGeneration(2L);
+    state.getStatus().stateFiles.cpuPolicy = "static";
+    assertThat(standing().planned()).isEmpty();
+    state.getSpec().kubelet = desired();
+    assertThat(state.getSpec().kubelet).isEqualTo(first);
+
+    policy.getMetadata().setGeneration(3L);
+    state.getStatus().stateFiles.cpuPolicy = null;
+    policy.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container;
+    assertThat(desired().policyGeneration).isEqualTo(3);
   }
 
   @Test

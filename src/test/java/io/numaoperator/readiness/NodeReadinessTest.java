@@ -22,6 +22,7 @@ import io.numaoperator.readiness.NodeEvidence.NodeFacts;
 import io.numaoperator.readiness.NodeEvidence.Plan;
 import io.numaoperator.readiness.NodeEvidence.Topology;
 import io.numaoperator.rollout.Drain;
+import io.numaoperator.rollout.Drain.GivenUp;
 import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import io.numaoperator.rollout.NodeProgress.Grant;
@@ -177,6 +178,10 @@ class NodeReadinessTest {
     assertThat(verdict.message()).endsWith("before an upgrade: Kubernetes 1.36: remove the gate.");
   }
 
+  private static Wait backoff(String why) {
+    return new Wait.Backoff(new GivenUp(3, Instant.parse("2026-01-01T22:00:00Z"), why));
+  }
+
   private static Arguments broken(
       String type, Status status, String reason, String message, Consumer<World> how) {
     return Arguments.of(type, status, reason, message, how);
@@ -319,6 +324,26 @@ class NodeReadinessTest {
             w -> {
               w.differs();
               w.ended(Result.Refused);
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "GrantRefused",
+            "refused 3 times in a row; tried again at 2026-01-01T22:00:00Z; the agent said: the",
+            w -> {
+              w.differs();
+              w.ended(Result.Refused);
+              w.waitsFor = Optional.of(backoff("its agent refused the grant"));
+            }),
+        broken(
+            kubelet,
+            Status.False,
+            "DrainGivenUp",
+            "in the way: train/llm",
+            w -> {
+              w.differs();
+              w.ended(Result.Refused);
+              w.waitsFor = Optional.of(backoff("train/llm"));
             }),
         broken(kubelet, Status.False, "Waiting", "its turn", World::differs),
         broken(

@@ -95,8 +95,8 @@ class WaitingTest {
   @Test
   void beforeTheRolloutHasLooked() {
     assertThat(Waiting.cordoned(7, Optional.empty()).reason()).isEqualTo("Cordoned");
-    assertThat(Waiting.cordoned(7, Optional.of(new Wait.Free(JOB))).message())
-        .contains("attempt 7", "Job train/llm");
+    assertThat(Waiting.cordoned(7, Optional.of(new Wait.Free(JOB, AT))).message())
+        .contains("attempt 7", "Job train/llm", "back into service at 2026-01-01T22:00:00Z");
     assertThat(Waiting.inService(Optional.empty(), "x").reason()).isEqualTo("Waiting");
   }
 }

@@ -228,6 +228,27 @@ class DrainingTest {
     assertThat(next(WHEN_IDLE, node)).containsExactly(TestNode.uncordon("a"));
   }
 
+  /** It may have waited for its pods for days: the agent's time counts from its own mark. */
+  @Test
+  void aFreeNodeWhoseAgentIsSilentIsGivenUp() {
+    var late = NOW.plus(Duration.ofDays(2));
+    var node = named("a").cordoned(1).silent();
+    assertThat(decide(EVICT, late, named("a").cordoned(1).silent()).actions())
+        .containsExactly(evicting("a", late));
+    assertThat(decide(WHEN_IDLE, late, node).actions()).containsExactly(evicting("a", late));
+
+    node.drained(1, new Phase.Evicting(late));
+    var until = late.plus(TIMEOUT.multipliedBy(2));
+    var decision = decide(WHEN_IDLE, until.minusSeconds(1), node);
+    assertThat(decision.actions()).isEmpty();
+    assertThat(decision.waits()).containsEntry("a", new Wait.Free(Optional.empty(), until));
+    assertThat(decision.due()).contains(until);
+    assertThat(decide(WHEN_IDLE, until, node).actions())
+        .containsExactly(
+            new Action.Uncordon(
+                "a", Optional.of(new GivenUp(1, until.plus(TIMEOUT), GivenUp.NO_AGENT))));
+  }
+
   @Test
   void aFreeNodeIsGrantedEvenAfterItsTime() {
     var late = NOW.plus(WAIT.multipliedBy(2));

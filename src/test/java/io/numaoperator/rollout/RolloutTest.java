@@ -12,6 +12,7 @@ import static io.numaoperator.rollout.TestNode.paused;
 import static io.numaoperator.rollout.TestNode.uncordon;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.numaoperator.rollout.Drain.GivenUp;
 import io.numaoperator.rollout.NodeProgress.Outcome;
 import io.numaoperator.rollout.NodeProgress.Target;
 import java.util.List;
@@ -94,7 +95,6 @@ class RolloutTest {
   void grantsWhatItCordonedForOnceThePodsAreGone() {
     assertThat(next(budget(1), named("a").cordoned(3).holders("train/llm"))).isEmpty();
     assertThat(next(budget(1), named("a").cordoned(3))).containsExactly(grant("a", 3));
-    assertThat(next(budget(1), named("a").cordoned(3).silent())).isEmpty();
   }
 
   @Test
@@ -136,7 +136,8 @@ class RolloutTest {
     var failed = named("a").attempt(1, "new", Outcome.RolledBack);
     var granted = named("c").cordoned(1).grant(1, "new");
     var draining = named("b").cordoned(1).holders("train/llm");
-    assertThat(next(budget(5), failed, draining, granted)).containsExactly(uncordon("b"));
+    assertThat(next(budget(5), failed, draining, granted))
+        .containsExactly(uncordon("b"), new Action.Revoke("c"));
     assertThat(next(goingOn(budget(5)), failed, draining, granted)).isEmpty();
   }
 
@@ -161,6 +162,37 @@ class RolloutTest {
     assertThat(decision.waits()).containsEntry("a", new Wait.Retry(later));
     assertThat(decision.due()).contains(later);
     assertThat(decide(budget(1), later, refused).actions()).containsExactly(cordon("a", 5, later));
+  }
+
+  /** Else it would be drained every 30 s for a grant that is refused for good. */
+  @Test
+  void whatIsRefusedAgainAndAgainIsLeftAloneForLongerAndLonger() {
+    var refused = named("a").cordoned(4).attempt(4, "new", Outcome.Refused);
+    var first = new GivenUp(1, NOW.plusSeconds(30), GivenUp.REFUSED);
+    assertThat(next(budget(1), refused))
+        .containsExactly(new Action.Uncordon("a", Optional.of(first)));
+
+    refused.givenUp = Optional.of(first);
+    var second = new GivenUp(2, NOW.plusSeconds(60), GivenUp.REFUSED);
+    assertThat(next(budget(1), refused))
+        .containsExactly(new Action.Uncordon("a", Optional.of(second)));
+
+    var waiting = named("a").attempt(4, "new", Outcome.Refused);
+    waiting.givenUp = Optional.of(second);
+    var decision = decide(budget(1), NOW.plusSeconds(59), waiting);
+    assertThat(decision.actions()).isEmpty();
+    assertThat(decision.waits()).containsEntry("a", new Wait.Backoff(second));
+    assertThat(decision.due()).contains(second.notBefore());
+    assertThat(decide(budget(1), second.notBefore(), waiting).actions()).hasSize(1);
+    assertThat(decide(budget(1), NOW.plusSeconds(30), waiting.target(new Target.Change("newer"))))
+        .as("another change does not wait for it")
+        .extracting(Decision::actions)
+        .isNotEqualTo(List.of());
+
+    var succeeded = named("a").cordoned(5).attempt(5, "new", Outcome.Succeeded);
+    succeeded.givenUp = Optional.of(second);
+    assertThat(next(budget(1), succeeded.target(new Target.Reached())))
+        .containsExactly(uncordon("a"));
   }
 
   @Test

@@ -170,7 +170,10 @@ class StartsTest {
     var running = named("d").cordoned(1).grant(1, "new").attempt(1, "new", Outcome.Running);
     assertThat(decide(WINDOW, at(23), draining).due()).contains(at(26));
     assertThat(decide(WINDOW, at(26), draining, free, granted, running).actions())
-        .containsExactly(uncordon("a"), uncordon("b"));
+        .containsExactly(uncordon("a"), uncordon("b"), new Action.Revoke("c"));
+    assertThat(decide(WINDOW, at(25), granted).due())
+        .as("looked at when it closes")
+        .contains(at(26));
   }
 
   @Test
