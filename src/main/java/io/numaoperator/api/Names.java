@@ -43,8 +43,8 @@ public final class Names {
 
   /**
    * Annotation of a Node that went back into service unchanged because its pods did not end in
-   * time, or its agent refused or was silent: {@code COUNT/TIME/WHY}, how often in a row, when it is tried again, and what was in the way. Removing
-   * it tries again now.
+   * time, or its agent refused or was silent: {@code COUNT/TIME/WHY}, how often in a row, when it
+   * is tried again, and what was in the way. Removing it tries again now.
    */
   public static final String DRAIN_GIVEN_UP_ANNOTATION = GROUP + "/drain-given-up";
 

@@ -39,8 +39,7 @@ class DrainedNodes {
             pods.close();
           }
         });
-    names.forEach(
-        name -> nodes.computeIfAbsent(new Drained(policy, name), drained -> start(name)));
+    names.forEach(name -> nodes.computeIfAbsent(new Drained(policy, name), drained -> start(name)));
   }
 
   private Store<Pod> start(String node) {

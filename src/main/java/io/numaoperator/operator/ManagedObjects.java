@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Service;
@@ -122,7 +123,7 @@ class ManagedObjects {
     listeners.add(action);
   }
 
-  private static boolean specsDiffer(HasMetadata old, HasMetadata object) {
+  static boolean specsDiffer(HasMetadata old, HasMetadata object) {
     var before = old.getMetadata();
     var after = object.getMetadata();
     if (old instanceof Deployment was && object instanceof Deployment is) {
@@ -130,8 +131,19 @@ class ManagedObjects {
           || SchedulerState.available(was) != SchedulerState.available(is);
     }
     return before.getGeneration() == null
-        ? !before.getResourceVersion().equals(after.getResourceVersion())
+        ? !withoutBookkeeping(old).equals(withoutBookkeeping(object))
         : !before.getGeneration().equals(after.getGeneration());
+  }
+
+  /** Who owns it changes with each node that is changed: nobody has to look again for that. */
+  private static JsonNode withoutBookkeeping(HasMetadata object) {
+    var json = (ObjectNode) Json.of(object).deepCopy();
+    var meta = (ObjectNode) json.get("metadata");
+    meta.remove(List.of("resourceVersion", "managedFields", "ownerReferences"));
+    if (meta.get("annotations") instanceof ObjectNode annotations) {
+      annotations.remove(APPLIED_ANNOTATION);
+    }
+    return json;
   }
 
   /** One that we made, from the cache. */

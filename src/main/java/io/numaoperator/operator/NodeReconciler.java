@@ -23,11 +23,12 @@ import java.util.Optional;
 
 /** One node: plan what its kubelet should become, and judge what was seen of it. */
 @ControllerConfiguration(name = "node", generationAwareEventProcessing = false)
-@GradualRetry(
-    maxAttempts = PolicyReconciler.FOR_EVER,
-    maxInterval = PolicyReconciler.LONGEST_PAUSE)
+@GradualRetry(maxAttempts = PolicyReconciler.FOR_EVER, maxInterval = PolicyReconciler.LONGEST_PAUSE)
 class NodeReconciler implements Reconciler<NumaNodeState> {
   private static final Duration SOON = Duration.ofSeconds(3);
+
+  /** That an attempt was abandoned is told by the clock alone. */
+  private static final Duration RELEASE_AGAIN = Duration.ofMinutes(1);
 
   private final ClusterCache cache;
   private final Writer writer;
@@ -62,18 +63,20 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     if (node.isEmpty() || primary.getMetadata().getDeletionTimestamp() != null) {
       return UpdateControl.noUpdate(); // the garbage collector takes it with its Node
     }
-    owner(primary, node.get())
-        .ifPresentOrElse(
-            policy -> {
-              var known = waits.of(policy.getMetadata().getName());
-              var cluster =
-                  deliveries.view(parts.schedulerState()).waiting(known.orElseGet(Map::of));
-              plan(policy, node.get(), cluster);
-              if (known.isPresent()) { // else the policy's first pass calls again
-                judge(policy, node.get(), cluster);
-              }
-            },
-            () -> release.proceed(current(primary), node.get()));
+    var owner = owner(primary, node.get());
+    owner.ifPresentOrElse(
+        policy -> {
+          var known = waits.of(policy.getMetadata().getName());
+          var cluster = deliveries.view(parts.schedulerState()).waiting(known.orElseGet(Map::of));
+          plan(policy, node.get(), cluster);
+          if (known.isPresent()) { // else the policy's first pass calls again
+            judge(policy, node.get(), cluster);
+          }
+        },
+        () -> release.proceed(current(primary), node.get()));
+    if (owner.isEmpty()) {
+      return UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(RELEASE_AGAIN);
+    }
     return parts.schedulerState() instanceof SchedulerState.Down
         ? UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(SOON)
         : UpdateControl.noUpdate();

@@ -2,14 +2,17 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.DevicePluginPolicy;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.plan.agent.AgentPlan;
+import io.numaoperator.plan.agent.AgentPlan.UnderChange;
 import io.numaoperator.plan.device.ConfigMapRef;
 import io.numaoperator.plan.device.DevicePluginProvider;
 import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
@@ -32,6 +35,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
 
@@ -51,6 +56,7 @@ class Parts {
   private final ManagedObjects objects;
   private final Cluster cluster;
   private final BuiltInExtender extender;
+  private final Lock agents = new ReentrantLock();
 
   @Inject
   Parts(ClusterCache cache, ManagedObjects objects, Cluster cluster, BuiltInExtender extender) {
@@ -72,7 +78,7 @@ class Parts {
     var policies = cache.livePolicies();
     var facts = cluster.facts();
     var problems = new LinkedHashMap<String, Verdict>();
-    problems.putAll(one(KUBELETS, Part.AGENT, () -> List.of(AgentPlan.objects(facts, policies))));
+    problems.putAll(agent(facts));
     problems.putAll(one(DEVICES, Part.DEVICE_PLUGIN, () -> devicePlugins(policies)));
     SharedSettings.of(policies)
         .ifPresent(
@@ -92,6 +98,40 @@ class Parts {
               conflicts(policy, shared).forEach(problems::put);
             });
     return problems;
+  }
+
+  /**
+   * Who needs an agent is looked at within the lock: of two policies that are reconciled at once,
+   * the one with the older view must not have the last word.
+   */
+  private Map<String, Verdict> agent(ClusterFacts facts) {
+    agents.lock();
+    try {
+      var policies = cache.livePolicies();
+      return one(
+          KUBELETS,
+          Part.AGENT,
+          () -> List.of(AgentPlan.objects(facts, policies, underChange(policies))));
+    } finally {
+      agents.unlock();
+    }
+  }
+
+  /** Cordoned ones too: the objects are theirs before the grant, which a later pass gives. */
+  private List<UnderChange> underChange(List<NumaPolicy> policies) {
+    return cache
+        .states()
+        .list()
+        .flatMap(
+            state ->
+                cache.nodes().get(state.getMetadata().getName()).stream()
+                    .filter(node -> NodeAssessment.withoutPolicy(state, node).begun())
+                    .map(node -> new UnderChange(state, isSelected(node, policies))))
+        .toList();
+  }
+
+  private static boolean isSelected(Node node, List<NumaPolicy> policies) {
+    return policies.stream().anyMatch(policy -> Nodes.isSelected(policy, node));
   }
 
   /** Plans and applies one part; a failure of one does not hold up the others. */

@@ -26,9 +26,7 @@ import java.util.Optional;
 
 /** One policy: take its nodes, apply its parts, roll out, sum up. */
 @ControllerConfiguration(name = "policy")
-@GradualRetry(
-    maxAttempts = PolicyReconciler.FOR_EVER,
-    maxInterval = PolicyReconciler.LONGEST_PAUSE)
+@GradualRetry(maxAttempts = PolicyReconciler.FOR_EVER, maxInterval = PolicyReconciler.LONGEST_PAUSE)
 class PolicyReconciler implements Reconciler<NumaPolicy> {
   /** JOSDK's 5 attempts would leave what failed longer alone until something happens to it. */
   static final int FOR_EVER = -1;

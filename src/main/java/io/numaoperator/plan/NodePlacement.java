@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.AffinityBuilder;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
+import io.fabric8.kubernetes.api.model.NodeSelectorTermBuilder;
 import io.fabric8.kubernetes.api.model.Toleration;
 import io.fabric8.kubernetes.api.model.TolerationBuilder;
 import io.numaoperator.api.NodeSelector;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Puts a pod on each node that one of the policies selects. */
 public final class NodePlacement {
@@ -20,14 +22,24 @@ public final class NodePlacement {
 
   private NodePlacement() {}
 
-  /** The terms of a node affinity are alternatives: one term a policy. */
+  /** On the nodes that these policies select. */
   public static Affinity affinity(List<NumaPolicy> policies) {
+    return affinity(policies, List.of());
+  }
+
+  /**
+   * The terms of a node affinity are alternatives: one term a policy, and one a node.
+   *
+   * @param names nodes that it goes to beside those that are selected
+   */
+  public static Affinity affinity(List<NumaPolicy> policies, List<String> names) {
     return new AffinityBuilder()
         .withNewNodeAffinity()
         .withNewRequiredDuringSchedulingIgnoredDuringExecution()
         .withNodeSelectorTerms(
-            policies.stream()
-                .map(policy -> term(policy.getSpec()))
+            Stream.concat(
+                    policies.stream().map(policy -> term(policy.getSpec())),
+                    names.stream().map(NodePlacement::node))
                 .distinct()
                 .sorted(Comparator.comparing(NodeSelectorTerm::toString))
                 .toList())
@@ -39,6 +51,16 @@ public final class NodePlacement {
   /** Cordoned, tainted, not ready: the pod goes there all the same. */
   public static Toleration everywhere() {
     return new TolerationBuilder().withOperator("Exists").build();
+  }
+
+  private static NodeSelectorTerm node(String name) {
+    return new NodeSelectorTermBuilder()
+        .addNewMatchField()
+        .withKey("metadata.name")
+        .withOperator("In")
+        .withValues(name)
+        .endMatchField()
+        .build();
   }
 
   private static NodeSelectorTerm term(NumaPolicySpec spec) {

@@ -1,11 +1,11 @@
 package io.numaoperator.plan;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.numaoperator.api.Names;
-import io.numaoperator.api.NumaPolicy;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +14,8 @@ import java.util.TreeMap;
 /**
  * Whose an object is: the metadata that all objects of one part and provider share.
  *
- * @param owners the policies that need it; the garbage collector removes it with the last of them
+ * @param owners the policies that need it, or nodes under change; the garbage collector removes it
+ *     with the last of them
  */
 public record Ownership(Part part, String provider, List<OwnerReference> owners) {
   public static final String PART_LABEL = Names.GROUP + "/part";
@@ -32,13 +33,16 @@ public record Ownership(Part part, String provider, List<OwnerReference> owners)
     owners = List.copyOf(owners);
   }
 
-  /** Owned by these policies; those without uid (not from an API server) own nothing. */
-  public static Ownership of(Part part, String provider, List<NumaPolicy> policies) {
+  /**
+   * Owned by these policies and states of nodes; those without uid (not from an API server) own
+   * nothing.
+   */
+  public static Ownership of(Part part, String provider, List<? extends HasMetadata> owners) {
     return new Ownership(
         part,
         provider,
-        policies.stream()
-            .filter(policy -> policy.getMetadata().getUid() != null)
+        owners.stream()
+            .filter(owner -> owner.getMetadata().getUid() != null)
             .map(Ownership::reference)
             .distinct()
             .sorted(Comparator.comparing(OwnerReference::getUid))
@@ -46,12 +50,12 @@ public record Ownership(Part part, String provider, List<OwnerReference> owners)
   }
 
   // neither controller nor blockOwnerDeletion: several owners, and none of them has to wait
-  private static OwnerReference reference(NumaPolicy policy) {
+  private static OwnerReference reference(HasMetadata owner) {
     return new OwnerReferenceBuilder()
-        .withApiVersion(policy.getApiVersion())
-        .withKind(policy.getKind())
-        .withName(policy.getMetadata().getName())
-        .withUid(policy.getMetadata().getUid())
+        .withApiVersion(owner.getApiVersion())
+        .withKind(owner.getKind())
+        .withName(owner.getMetadata().getName())
+        .withUid(owner.getMetadata().getUid())
         .build();
   }
 

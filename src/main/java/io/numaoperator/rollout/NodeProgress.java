@@ -160,13 +160,34 @@ public record NodeProgress(
         drain);
   }
 
+  /** The same after its agent is gone for good: how its attempt ended will not be told. */
+  public NodeProgress abandoned() {
+    return new NodeProgress(
+        name,
+        failureDomain,
+        target,
+        nodeReady,
+        cordon,
+        skipped,
+        agentAlive,
+        bootId,
+        grant,
+        attempt.map(a -> new Attempt(a.number(), a.hash(), Outcome.RolledBack, a.since())),
+        heldBack,
+        holders,
+        revision,
+        settled,
+        newcomer,
+        drain);
+  }
+
   /** Service is missing it, whatever the reason. */
   boolean unavailable() {
     return !newcomer && (!nodeReady || !(cordon instanceof Cordon.None) || underChange());
   }
 
   /** Somebody works on it for a change of ours. */
-  boolean begun() {
+  public boolean begun() {
     return cordon instanceof Cordon.Ours || underChange() || granted();
   }
 

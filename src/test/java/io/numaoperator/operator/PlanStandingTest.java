@@ -225,13 +225,16 @@ class PlanStandingTest {
     state.getSpec().kubelet = first;
 
     policy.getMetadata().setGeneration(2L);
-    state.getStatus().stateFiles.cpuPolicy = "static";
+    var zones = state.getStatus().inventory.zones;
+    state.getStatus().inventory.zones = TestMachine.zones(17).inventory().zones;
+    state.getStatus().inventory.zoneCount = 17;
     assertThat(standing().planned()).isEmpty();
     state.getSpec().kubelet = desired();
     assertThat(state.getSpec().kubelet).isEqualTo(first);
 
     policy.getMetadata().setGeneration(3L);
-    state.getStatus().stateFiles.cpuPolicy = null;
+    state.getStatus().inventory.zones = zones;
+    state.getStatus().inventory.zoneCount = 2;
     policy.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container;
     assertThat(desired().policyGeneration).isEqualTo(3);
   }

@@ -15,7 +15,8 @@ class RetriesTest {
     retry.initFrom(reconciler.getAnnotation(GradualRetry.class));
     var execution = retry.initExecution();
     for (int i = 0; i < 100; i++) {
-      assertThat(execution.nextDelay()).hasValueSatisfying(ms -> assertThat(ms).isBetween(1L, 60_000L));
+      assertThat(execution.nextDelay())
+          .hasValueSatisfying(ms -> assertThat(ms).isBetween(1L, 60_000L));
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.numaoperator.plan.agent;
 
+import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -13,7 +14,6 @@ import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
-import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.NodePlacement;
 import io.numaoperator.plan.Ownership;
@@ -96,7 +96,7 @@ final class AgentDaemonSet {
 
   private AgentDaemonSet() {}
 
-  static DaemonSet of(Ownership ownership, ClusterFacts facts, List<NumaPolicy> policies) {
+  static DaemonSet of(Ownership ownership, ClusterFacts facts, Affinity affinity) {
     return new DaemonSetBuilder()
         .withMetadata(ownership.metadata(facts.namespace(), AgentPlan.NAME))
         .withNewSpec()
@@ -109,13 +109,13 @@ final class AgentDaemonSet {
         .endUpdateStrategy()
         .withNewTemplate()
         .withMetadata(ownership.podTemplate(AgentPlan.NAME, Map.of()))
-        .withSpec(podSpec(facts, policies))
+        .withSpec(podSpec(facts, affinity))
         .endTemplate()
         .endSpec()
         .build();
   }
 
-  private static PodSpec podSpec(ClusterFacts facts, List<NumaPolicy> policies) {
+  private static PodSpec podSpec(ClusterFacts facts, Affinity affinity) {
     var volumes = new ArrayList<>(directories(facts).stream().map(HostDirectory::volume).toList());
     volumes.add(new VolumeBuilder().withName(TMP).withNewEmptyDir().endEmptyDir().build());
     return new PodSpecBuilder()
@@ -128,7 +128,7 @@ final class AgentDaemonSet {
         // the kubelet on the node's own address; no pod network while the kubelet is down
         .withHostNetwork(true)
         .withDnsPolicy("ClusterFirstWithHostNet")
-        .withAffinity(NodePlacement.affinity(policies))
+        .withAffinity(affinity)
         .withTolerations(NodePlacement.everywhere())
         .withNewSecurityContext()
         .withNewSeccompProfile()

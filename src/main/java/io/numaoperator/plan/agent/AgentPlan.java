@@ -3,9 +3,11 @@ package io.numaoperator.plan.agent;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.Access;
 import io.numaoperator.plan.ClusterFacts;
+import io.numaoperator.plan.NodePlacement;
 import io.numaoperator.plan.Ownership;
 import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
@@ -13,6 +15,7 @@ import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The agent's ServiceAccount, permissions and DaemonSet. */
 public final class AgentPlan {
@@ -23,29 +26,51 @@ public final class AgentPlan {
 
   private AgentPlan() {}
 
-  /** Nothing without a policy; otherwise everything the agent needs, in the order to apply it. */
+  /**
+   * A node whose kubelet is being changed: whoever goes, its agent must bring that to its end.
+   *
+   * @param selected whether a policy selects the node
+   */
+  public record UnderChange(NumaNodeState state, boolean selected) {
+    String node() {
+      return state.getMetadata().getName();
+    }
+  }
+
+  /** The same while no node is being changed. */
   public static Provision.Objects objects(ClusterFacts facts, List<NumaPolicy> policies) {
+    return objects(facts, policies, List.of());
+  }
+
+  /**
+   * Everything the agent needs, in the order to apply it; nothing without a policy or a node that
+   * is being changed. The garbage collector takes objects whose policies are gone: so the states of
+   * such nodes own them too, before the agent is let begin.
+   */
+  public static Provision.Objects objects(
+      ClusterFacts facts, List<NumaPolicy> policies, List<UnderChange> underChange) {
+    var needed = !policies.isEmpty() || !underChange.isEmpty();
     return new Provision.Objects(
-        PROVIDER,
-        SharedSettings.of(policies)
-            .map(settings -> objects(facts, policies, publishesTopology(settings)))
-            .orElse(List.of()),
-        List.of());
+        PROVIDER, needed ? needed(facts, policies, underChange) : List.of(), List.of());
   }
 
   private static boolean publishesTopology(SharedSettings settings) {
     return TopologyUpdaterProviders.of(settings.topologyUpdater().provider).publishedByAgent();
   }
 
-  private static List<HasMetadata> objects(
-      ClusterFacts facts, List<NumaPolicy> policies, boolean publishesTopology) {
-    var ownership = Ownership.of(Part.AGENT, PROVIDER, policies);
+  private static List<HasMetadata> needed(
+      ClusterFacts facts, List<NumaPolicy> policies, List<UnderChange> underChange) {
+    var owners =
+        Stream.concat(policies.stream(), underChange.stream().map(UnderChange::state)).toList();
+    var alone = underChange.stream().filter(n -> !n.selected()).map(UnderChange::node).toList();
+    var publishes = SharedSettings.of(policies).filter(AgentPlan::publishesTopology).isPresent();
+    var ownership = Ownership.of(Part.AGENT, PROVIDER, owners);
     var access = new Access(ownership, facts.namespace(), NAME);
     return List.of(
         access.serviceAccount(),
-        access.clusterRole(NAME, rules(publishesTopology)),
+        access.clusterRole(NAME, rules(publishes)),
         access.clusterRoleBinding(NAME, NAME),
-        AgentDaemonSet.of(ownership, facts, policies));
+        AgentDaemonSet.of(ownership, facts, NodePlacement.affinity(policies, alone)));
   }
 
   private static List<PolicyRule> rules(boolean publishesTopology) {

@@ -7,14 +7,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetSpec;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.numaoperator.api.NodeSelector;
+import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Golden;
+import io.numaoperator.plan.agent.AgentPlan.UnderChange;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
@@ -73,6 +77,57 @@ class AgentPlanTest {
   @Test
   void withoutPolicyThereIsNoAgent() {
     assertThat(AgentPlan.objects(cluster(34), List.of()).objects()).isEmpty();
+  }
+
+  private static NumaNodeState state(String node) {
+    var state = new NumaNodeState();
+    state.setMetadata(new ObjectMetaBuilder().withName(node).withUid("uid-of-" + node).build());
+    return state;
+  }
+
+  /** Else the garbage collector ends the agent in mid-attempt when the policy is deleted. */
+  @Test
+  void aNodeUnderChangeKeepsItsAgentWhenItsPolicyIsGone() {
+    var busy = List.of(new UnderChange(state("n1"), false), new UnderChange(state("n0"), true));
+    var objects = AgentPlan.objects(cluster(34), List.of(GPU), busy).objects();
+    assertThat(objects)
+        .hasSize(4)
+        .allSatisfy(
+            object ->
+                assertThat(object.getMetadata().getOwnerReferences())
+                    .extracting(owner -> owner.getKind() + " " + owner.getName())
+                    .containsExactly("NumaPolicy gpu", "NumaNodeState n0", "NumaNodeState n1"));
+    assertThat(fields(objects)).containsExactly("metadata.name In [n1]");
+
+    var orphans = AgentPlan.objects(cluster(34), List.of(), busy.subList(0, 1)).objects();
+    assertThat(orphans).hasSize(4);
+    assertThat(fields(orphans)).containsExactly("metadata.name In [n1]");
+  }
+
+  /** A template that changed with each node's turn would be rolled through the controller. */
+  @Test
+  void aSelectedNodeUnderChangeLeavesTheTemplateAsItIs() {
+    var busy = List.of(new UnderChange(state("n1"), true));
+    assertThat(spec(AgentPlan.objects(cluster(34), List.of(GPU), busy).objects()))
+        .isEqualTo(spec(AgentPlan.objects(cluster(34), List.of(GPU)).objects()));
+  }
+
+  private static DaemonSetSpec spec(List<HasMetadata> objects) {
+    return ((DaemonSet) objects.getLast()).getSpec();
+  }
+
+  private static List<String> fields(List<HasMetadata> objects) {
+    return spec(objects)
+        .getTemplate()
+        .getSpec()
+        .getAffinity()
+        .getNodeAffinity()
+        .getRequiredDuringSchedulingIgnoredDuringExecution()
+        .getNodeSelectorTerms()
+        .stream()
+        .flatMap(term -> term.getMatchFields().stream())
+        .map(field -> field.getKey() + " " + field.getOperator() + " " + field.getValues())
+        .toList();
   }
 
   @Test
