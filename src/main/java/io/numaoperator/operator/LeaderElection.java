@@ -3,9 +3,15 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderCallbacks;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfiguration;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.ShutdownEvent;
+import jakarta.annotation.Priority;
+import jakarta.enterprise.event.Observes;
 import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import jakarta.interceptor.Interceptor;
+import org.jboss.logging.Logger;
 
 /**
  * One replica reconciles; all of them serve the extender. A lease is held by the pod's name, so
@@ -14,7 +20,10 @@ import jakarta.inject.Singleton;
  */
 @Singleton
 class LeaderElection {
+  private static final Logger LOG = Logger.getLogger(LeaderElection.class);
   private static final String LEASE = "numa-operator";
+
+  private volatile boolean ending;
 
   /** In client-go's proportions: 15 s, 10 s, 2 s. */
   @Produces
@@ -29,8 +38,23 @@ class LeaderElection {
         .withRetryPeriod(lease.multipliedBy(2).dividedBy(15))
         .withIdentity(settings.podName().orElse(""))
         .withLeaderCallbacks(
-            new LeaderCallbacks(
-                () -> restoration.get().start(), () -> restoration.get().stop(), leader -> {}))
+            new LeaderCallbacks(() -> restoration.get().start(), this::stopLeading, leader -> {}))
         .build();
+  }
+
+  /**
+   * Who lost the lease ends, and is started again as a follower: JOSDK's reconcilers would go on
+   * beside those of the new leader, and nothing would ever make this one lead again.
+   */
+  private void stopLeading() {
+    if (!ending) {
+      LOG.warn("the lease is lost: this process ends");
+      Quarkus.asyncExit(1);
+    }
+  }
+
+  /** Before JOSDK's own, which gives the lease back. */
+  void end(@Observes @Priority(Interceptor.Priority.PLATFORM_BEFORE) ShutdownEvent event) {
+    ending = true;
   }
 }

@@ -25,6 +25,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -400,6 +402,39 @@ class SliceLabTest {
         .map((Pod p) -> p.getMetadata().getName())
         .findFirst()
         .orElseThrow();
+  }
+
+  /**
+   * A leader that could not renew its lease in time: two that lead would be one too many, and one
+   * that never leads again one too few.
+   */
+  @Test
+  @Order(4)
+  void aLeaderThatLosesItsLeaseEndsAndComesBack() {
+    var pod = client.pods().inNamespace("numa-operator-system").withName(operatorPod());
+    var lease = client.leases().inNamespace("numa-operator-system").withName("numa-operator");
+    lease.edit(
+        it -> {
+          it.getSpec().setHolderIdentity("somebody-else");
+          it.getSpec().setRenewTime(ZonedDateTime.now(ZoneOffset.UTC));
+          return it;
+        });
+    await("it ends")
+        .atMost(Lab.LONG)
+        .until(
+            () ->
+                pod.get().getStatus().getContainerStatuses().stream()
+                    .anyMatch(c -> c.getRestartCount() > 0 && c.getReady()));
+    await("it leads again")
+        .atMost(Lab.LONG)
+        .until(
+            () ->
+                lease
+                    .get()
+                    .getSpec()
+                    .getHolderIdentity()
+                    .equals(pod.get().getMetadata().getName()));
+    awaitAllConfigured();
   }
 
   private static String podOf(JsonNode event) {
