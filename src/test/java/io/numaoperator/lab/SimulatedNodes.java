@@ -40,6 +40,7 @@ import io.numaoperator.topology.TestMachine;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +60,11 @@ import java.util.function.Consumer;
  */
 final class SimulatedNodes implements AutoCloseable {
   private static final Duration VERIFICATION = Duration.ofMillis(300);
+
+  /** Kubernetes takes exactly six digits; an Instant's own words leave zeros out. */
+  private static final DateTimeFormatter MICRO_TIME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
+
   private static final Duration HEARTBEAT = Duration.ofSeconds(10);
   private static final int RUNNING_SINCE_SECONDS = 60;
 
@@ -237,8 +243,7 @@ final class SimulatedNodes implements AutoCloseable {
         .withName(name)
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
-            "{\"spec\": {\"renewTime\": \"%s\"}}"
-                .formatted(Instant.now().truncatedTo(ChronoUnit.MICROS)));
+            "{\"spec\": {\"renewTime\": \"%s\"}}".formatted(MICRO_TIME.format(Instant.now())));
   }
 
   private void lease(String name) {
