@@ -19,10 +19,13 @@ class HouseTest {
   private static final String PREFLIGHT = "io.numaoperator.preflight..";
   private static final String READINESS = "io.numaoperator.readiness..";
   private static final String ROLLOUT = "io.numaoperator.rollout..";
+  private static final String EXPLAIN = "io.numaoperator.explain..";
   private static final String OPERATOR = "io.numaoperator.operator..";
   private static final String AGENT = "io.numaoperator.agent..";
   private static final String SCHEDULER = "io.numaoperator.scheduler..";
-  private static final String[] PURE = {TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT};
+  private static final String[] PURE = {
+    TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN
+  };
 
   @ArchTest
   static final ArchRule apiUsesNothingOfOurs =
@@ -32,7 +35,8 @@ class HouseTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER);
+              TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, OPERATOR, AGENT,
+              SCHEDULER);
 
   @ArchTest
   static final ArchRule pureArithmeticUsesOnlyTheApi =
@@ -41,7 +45,18 @@ class HouseTest {
           .resideInAnyPackage(TOPOLOGY, KUBELET)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER);
+          .resideInAnyPackage(
+              PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, OPERATOR, AGENT, SCHEDULER);
+
+  @ArchTest
+  static final ArchRule explanationsNeedArithmeticOnly =
+      noClasses()
+          .that()
+          .resideInAPackage(EXPLAIN)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER);
 
   @ArchTest
   static final ArchRule pureDecisionsKnowNoOperator =
@@ -64,6 +79,7 @@ class HouseTest {
               PREFLIGHT,
               READINESS,
               ROLLOUT,
+              EXPLAIN,
               OPERATOR,
               SCHEDULER,
               "io.quarkus..",

@@ -7,6 +7,7 @@ import io.numaoperator.api.NumaNodeStateStatus.Containers;
 import io.numaoperator.api.NumaNodeStateStatus.DeviceCount;
 import io.numaoperator.api.NumaNodeStateStatus.Inventory;
 import io.numaoperator.api.NumaNodeStateStatus.PlacedContainer;
+import io.numaoperator.api.NumaNodeStateStatus.PlacedDevices;
 import io.numaoperator.api.NumaNodeStateStatus.Placement;
 import io.numaoperator.topology.Holding;
 import io.numaoperator.topology.Machine;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /** Pure: turns what PodResources says into counts of devices and placements of containers. */
@@ -88,8 +90,36 @@ final class ContainerAudit {
     placed.cpuZones = List.copyOf(placement.cpuZones());
     placed.memoryZones = List.copyOf(placement.memoryZones());
     placed.deviceZones = List.copyOf(placement.deviceZones());
-    placed.devices = counts(container.devices(), device -> true, MOST_DEVICES);
+    placed.memory =
+        container.memory().isEmpty()
+            ? null
+            : container.memory().stream().mapToLong(PodResources.Memory::bytes).sum();
+    placed.devices = devices(container.devices());
     return placed;
+  }
+
+  /** A device on several zones comes as several entries (facts of PodResources): it is one. */
+  private static List<PlacedDevices> devices(List<Device> devices) {
+    var zones = new TreeMap<String, TreeMap<String, Set<Integer>>>();
+    for (var device : devices) {
+      zones
+          .computeIfAbsent(device.resource(), r -> new TreeMap<>())
+          .computeIfAbsent(device.id(), id -> new TreeSet<>())
+          .addAll(device.zones());
+    }
+    var list = new ArrayList<PlacedDevices>();
+    zones.forEach(
+        (resource, ids) -> {
+          var counts = new TreeMap<String, PlacedDevices>();
+          for (var on : ids.values()) {
+            var same = counts.computeIfAbsent(on.toString(), z -> new PlacedDevices());
+            same.resource = resource;
+            same.zones = List.copyOf(on);
+            same.count = same.count == null ? 1 : same.count + 1;
+          }
+          list.addAll(counts.values());
+        });
+    return list.subList(0, Math.min(list.size(), MOST_DEVICES));
   }
 
   /** In the words of the alignment rule. */

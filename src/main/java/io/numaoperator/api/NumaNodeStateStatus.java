@@ -450,9 +450,29 @@ public class NumaNodeStateStatus {
     @JsonPropertyDescription("The NUMA nodes of its devices.")
     public List<Integer> deviceZones = new ArrayList<>();
 
+    @JsonPropertyDescription("Bytes of its pinned memory, hugepages included.")
+    public Long memory;
+
     @Size(max = 16)
-    @JsonPropertyDescription("Its devices by resource.")
-    public List<DeviceCount> devices = new ArrayList<>();
+    @JsonPropertyDescription("Its devices by resource and NUMA nodes.")
+    public List<PlacedDevices> devices = new ArrayList<>();
+  }
+
+  /** Devices of one resource that are on the same NUMA nodes. */
+  public static class PlacedDevices {
+    @Required
+    @Size(max = 317)
+    @JsonPropertyDescription("The extended resource, for example nvidia.com/gpu.")
+    public String resource;
+
+    @Required
+    @JsonPropertyDescription("How many.")
+    public Integer count;
+
+    @Size(max = 64)
+    @JsonPropertyDescription(
+        "The NUMA nodes that each of them is near to; empty where the device plugin does not say.")
+    public List<Integer> zones = new ArrayList<>();
   }
 
   /** How a container is placed. */

@@ -2,6 +2,7 @@ package io.numaoperator.scheduler;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.api.nrt.NodeResourceTopology;
+import io.numaoperator.topology.fit.NodeTopology;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,6 +2,7 @@ package io.numaoperator.scheduler;
 
 import io.numaoperator.topology.fit.Fit;
 import io.numaoperator.topology.fit.NodeFree;
+import io.numaoperator.topology.fit.NodeTopology;
 import io.numaoperator.topology.fit.PodRequest;
 import java.util.Collection;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.numaoperator.scheduler;
 
+import io.numaoperator.topology.fit.NodeTopology;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;

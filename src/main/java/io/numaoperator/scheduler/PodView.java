@@ -3,6 +3,7 @@ package io.numaoperator.scheduler;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.topology.AccountedPods;
 import io.numaoperator.topology.fit.PodRequest;
+import io.numaoperator.topology.fit.PodRequests;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.Objects;

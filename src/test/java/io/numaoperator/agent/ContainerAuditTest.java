@@ -69,12 +69,33 @@ class ContainerAuditTest {
   }
 
   @Test
+  void tellsTheZonesOfEachDevice() {
+    var result =
+        ContainerAudit.containers(
+            List.of(
+                container(
+                    "a",
+                    CpuSet.of(0),
+                    gpu("a", 0),
+                    gpu("b", 0),
+                    gpu("c", 1),
+                    new Device("example.com/nic", "x", Set.of(0)),
+                    new Device("example.com/nic", "x", Set.of(1)))),
+            Machine.of(inventory()));
+    assertThat(result.placed.getFirst().devices)
+        .extracting(d -> "%d %s on %s".formatted(d.count, d.resource, d.zones))
+        .containsExactly(
+            "1 example.com/nic on [0, 1]", "2 nvidia.com/gpu on [0]", "1 nvidia.com/gpu on [1]");
+  }
+
+  @Test
   void memoryCounts() {
     var memory = List.of(new Memory("memory", 1L << 30, Set.of(1)));
     var container = new Container("ns", "a", "main", CpuSet.of(0), memory, List.of());
     var result = ContainerAudit.containers(List.of(container), Machine.of(inventory()));
     assertThat(result.crossNuma).isEqualTo(1);
     assertThat(result.placed.getFirst().memoryZones).containsExactly(1);
+    assertThat(result.placed.getFirst().memory).isEqualTo(1L << 30);
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.numaoperator.api.nrt.NodeResourceTopology.Cost;
 import io.numaoperator.topology.AccountedPods;
 import io.numaoperator.topology.fit.KubeletRules.Policy;
 import io.numaoperator.topology.fit.KubeletRules.Scope;
+import io.numaoperator.topology.fit.NodeTopology;
 import io.numaoperator.topology.fit.ZoneFree;
 import java.util.List;
 import java.util.Map;

@@ -9,6 +9,8 @@ import io.numaoperator.scheduler.Wire.ExtenderArgs;
 import io.numaoperator.scheduler.Wire.ExtenderBindingArgs;
 import io.numaoperator.topology.fit.Fit;
 import io.numaoperator.topology.fit.NodeFree;
+import io.numaoperator.topology.fit.NodeTopology;
+import io.numaoperator.topology.fit.PodRequests;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.ZoneOffset;

@@ -54,6 +54,24 @@ final class Admission {
         : fit;
   }
 
+  /** What the managers are asked for, before anything is given. */
+  static List<Claimant> claimants(NodeFree node, PodRequest pod) {
+    if (!aligned(node, pod)) {
+      return List.of();
+    }
+    var rules = node.rules();
+    var admission = new Admission(node, pod, true);
+    return rules.policy() != Policy.None && rules.scope() == Scope.Pod
+        ? List.of(new Claimant(Optional.empty(), admission.needs(p -> p.claim(pod))))
+        : pod.containers().stream()
+            .map(
+                container ->
+                    new Claimant(
+                        Optional.of(container.name()),
+                        admission.needs(p -> p.claim(pod, container))))
+            .toList();
+  }
+
   private static boolean aligned(NodeFree node, PodRequest pod) {
     var rules = node.rules();
     var resources = pod.devices().keySet();

@@ -1,10 +1,9 @@
-package io.numaoperator.scheduler;
+package io.numaoperator.topology.fit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.numaoperator.topology.fit.ContainerRequest;
 import io.numaoperator.topology.fit.ContainerRequest.Kind;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.numaoperator.scheduler;
+package io.numaoperator.topology.fit;
 
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.numaoperator.api.nrt.NodeResourceTopology;
@@ -7,12 +7,8 @@ import io.numaoperator.api.nrt.NodeResourceTopology.Zone;
 import io.numaoperator.api.nrt.TopologyAttributes;
 import io.numaoperator.topology.AccountedPods;
 import io.numaoperator.topology.CpuSet;
-import io.numaoperator.topology.fit.DeviceFree;
-import io.numaoperator.topology.fit.KubeletRules;
 import io.numaoperator.topology.fit.KubeletRules.Policy;
 import io.numaoperator.topology.fit.KubeletRules.Scope;
-import io.numaoperator.topology.fit.NodeFree;
-import io.numaoperator.topology.fit.ZoneFree;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,7 +26,7 @@ import java.util.stream.Collectors;
  * @param free by zone
  * @param accounted the pods in these numbers; empty when its updater does not tell
  */
-record NodeTopology(NodeFree free, Optional<AccountedPods> accounted) {
+public record NodeTopology(NodeFree free, Optional<AccountedPods> accounted) {
   private static final String CPU = "cpu";
   private static final String MEMORY = "memory";
   private static final String HUGEPAGES = "hugepages-";
@@ -45,7 +41,7 @@ record NodeTopology(NodeFree free, Optional<AccountedPods> accounted) {
    *
    * @throws IllegalArgumentException if it contradicts itself; the message says how
    */
-  static NodeTopology of(NodeResourceTopology topology) {
+  public static NodeTopology of(NodeResourceTopology topology) {
     var attributes = values(topology.attributes);
     var zones =
         orEmpty(topology.zones).stream()

@@ -1,11 +1,9 @@
-package io.numaoperator.scheduler;
+package io.numaoperator.topology.fit;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.numaoperator.topology.fit.ContainerRequest;
 import io.numaoperator.topology.fit.ContainerRequest.Kind;
-import io.numaoperator.topology.fit.PodRequest;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,13 +13,13 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /** Reads from a Pod what the kubelet's managers read from it. */
-final class PodRequests {
+public final class PodRequests {
   private static final Set<String> NATIVE = Set.of("cpu", "memory", "ephemeral-storage");
   private static final String HUGEPAGES = "hugepages-";
 
   private PodRequests() {}
 
-  static PodRequest of(Pod pod) {
+  public static PodRequest of(Pod pod) {
     var containers = new ArrayList<ContainerRequest>();
     for (var init : orEmpty(pod.getSpec().getInitContainers())) {
       containers.add(
