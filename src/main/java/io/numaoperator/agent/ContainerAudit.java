@@ -13,11 +13,11 @@ import io.numaoperator.topology.Holding;
 import io.numaoperator.topology.Machine;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /** Pure: turns what PodResources says into counts of devices and placements of containers. */
@@ -98,28 +98,24 @@ final class ContainerAudit {
     return placed;
   }
 
-  /** A device on several zones comes as several entries (facts of PodResources): it is one. */
   private static List<PlacedDevices> devices(List<Device> devices) {
-    var zones = new TreeMap<String, TreeMap<String, Set<Integer>>>();
-    for (var device : devices) {
-      zones
-          .computeIfAbsent(device.resource(), r -> new TreeMap<>())
-          .computeIfAbsent(device.id(), id -> new TreeSet<>())
-          .addAll(device.zones());
-    }
-    var list = new ArrayList<PlacedDevices>();
-    zones.forEach(
-        (resource, ids) -> {
-          var counts = new TreeMap<String, PlacedDevices>();
-          for (var on : ids.values()) {
-            var same = counts.computeIfAbsent(on.toString(), z -> new PlacedDevices());
-            same.resource = resource;
-            same.zones = List.copyOf(on);
-            same.count = same.count == null ? 1 : same.count + 1;
-          }
-          list.addAll(counts.values());
-        });
-    return list.subList(0, Math.min(list.size(), MOST_DEVICES));
+    record Key(String resource, List<Integer> zones) {}
+    var counts = new LinkedHashMap<Key, Integer>();
+    devices.stream()
+        .map(d -> new Key(d.resource(), d.zones().stream().sorted().toList()))
+        .sorted(Comparator.comparing(Key::resource).thenComparing(key -> key.zones().toString()))
+        .forEach(key -> counts.merge(key, 1, Integer::sum));
+    return counts.entrySet().stream()
+        .limit(MOST_DEVICES)
+        .map(
+            entry -> {
+              var same = new PlacedDevices();
+              same.resource = entry.getKey().resource();
+              same.zones = entry.getKey().zones();
+              same.count = entry.getValue();
+              return same;
+            })
+        .toList();
   }
 
   /** In the words of the alignment rule. */

@@ -55,6 +55,10 @@ public class NumaPolicySpec {
   @JsonPropertyDescription("How changes reach the nodes: budget, drain, verification.")
   public RolloutPolicy rollout = new RolloutPolicy();
 
+  @Default("{}")
+  @JsonPropertyDescription("What is done about pods that kubelets reject.")
+  public TroubleshootingPolicy troubleshooting = new TroubleshootingPolicy();
+
   @Size(min = 12, max = 64)
   @JsonPropertyDescription(
       "Makes Enforce wait until status.plan.hash of this policy is this, and then change nodes only"

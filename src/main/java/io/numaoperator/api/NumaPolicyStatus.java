@@ -17,7 +17,8 @@ public class NumaPolicyStatus {
   @JsonPropertyDescription(
       "Ready: every node is as the policy wants it. Reconciling and Stalled have the meaning of"
           + " kstatus. KubeletsConfigured, DevicesReporting, TopologyPublished and SchedulerReady"
-          + " judge one part each, over all nodes.")
+          + " judge one part each, over all nodes. PodsAdmitted: no owner's pods are rejected by these"
+          + " nodes again and again.")
   public List<Condition> conditions = new ArrayList<>();
 
   @JsonPropertyDescription("How many nodes are in which state.")
@@ -36,6 +37,15 @@ public class NumaPolicyStatus {
 
   @JsonPropertyDescription("How many more nodes are not ready than are listed.")
   public Integer notReadyLeftOut;
+
+  @Size(max = 16)
+  @JsonPropertyDescription(
+      "Whose pods the policy's nodes reject again and again (3 times within 10 minutes), and why; at"
+          + " most 16, the most rejections first.")
+  public List<RejectionLoop> rejectionLoops = new ArrayList<>();
+
+  @JsonPropertyDescription("How many more such owners there are than are listed.")
+  public Integer rejectionLoopsLeftOut;
 
   @JsonPropertyDescription(
       "What the policy means for its nodes' kubelets, over all nodes; node by node it is in the"
@@ -90,6 +100,32 @@ public class NumaPolicyStatus {
     @Size(max = 1000)
     @JsonPropertyDescription("The plans of nodes that it covers (status.plan.hash of each).")
     public List<String> nodePlans = new ArrayList<>();
+  }
+
+  /** An owner whose pods are rejected again and again. */
+  public static class RejectionLoop {
+    @Required
+    @Size(max = 512)
+    @JsonPropertyDescription("Kind and namespace/name, for example Deployment train/llm.")
+    public String owner;
+
+    @Required
+    @JsonPropertyDescription(
+        "How many of its pods were rejected in the last 10 minutes, at least: rounded down to 3, 5,"
+            + " 10, 20, 50, 100 and so on.")
+    public Integer pods;
+
+    @Size(max = 16)
+    @JsonPropertyDescription("The nodes that rejected them; at most 16.")
+    public List<String> nodes = new ArrayList<>();
+
+    @Required
+    @JsonPropertyDescription("Since when (RFC 3339).")
+    public String since;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("Why, in numbers, as of the last rejection that was looked at.")
+    public String cause;
   }
 
   /** Counts of the policy's nodes. */

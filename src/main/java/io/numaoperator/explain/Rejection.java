@@ -19,6 +19,7 @@ import java.util.Set;
  * @param message status.message
  * @param at when, to the second
  * @param request what it asked for
+ * @param scheduler spec.schedulerName: who bound it
  * @param owner who makes it again; empty for a bare pod
  */
 public record Rejection(
@@ -29,6 +30,7 @@ public record Rejection(
     String message,
     Instant at,
     PodRequest request,
+    String scheduler,
     Optional<Owner> owner) {
 
   /**
@@ -66,6 +68,8 @@ public record Rejection(
                         Objects.requireNonNullElse(
                             status.getStartTime(), pod.getMetadata().getCreationTimestamp())),
                     PodRequests.of(pod),
+                    Objects.requireNonNullElse(
+                        pod.getSpec().getSchedulerName(), "default-scheduler"),
                     Owner.of(pod)));
   }
 
@@ -73,6 +77,33 @@ public record Rejection(
     return REASONS.contains(reason)
         || (reason.startsWith(OUT_OF)
             && (reason.contains("/") || reason.startsWith(OUT_OF + "hugepages-")));
+  }
+
+  /**
+   * Why, as far as it can be said by what is known of the node now.
+   *
+   * @param aware the scheduler that sees NUMA nodes; empty where there is none, or it is not known
+   */
+  public String cause(NodeFacts facts, Optional<String> aware) {
+    var answer = NodeAnswer.of(request, facts);
+    var why =
+        switch (answer.outcome()) {
+          case NotNow, Never -> answer.text();
+          case Fits, FitsAcross -> message + "; by what is free there now it " + answer.sentence();
+          case NotAligned, Unknown -> message;
+        };
+    return "%s rejected it (%s): %s%s"
+        .formatted(
+            node,
+            reason,
+            why,
+            aware
+                .filter(name -> !name.equals(scheduler))
+                .map(
+                    name ->
+                        "; %s bound it, which does not see NUMA nodes: set spec.schedulerName: %s"
+                            .formatted(scheduler, name))
+                .orElse(""));
   }
 
   /** What the pod belongs to, for a person: its owner, or itself. */

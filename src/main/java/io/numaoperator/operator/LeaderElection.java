@@ -29,7 +29,9 @@ class LeaderElection {
   @Produces
   @Singleton
   LeaderElectionConfiguration configuration(
-      OperatorSettings settings, Instance<RestorationLoop> restoration) {
+      OperatorSettings settings,
+      Instance<RestorationLoop> restoration,
+      Instance<RejectedPods> rejected) {
     var lease = settings.leaseDuration();
     return LeaderElectionConfigurationBuilder.aLeaderElectionConfiguration(LEASE)
         .withLeaseNamespace(settings.namespace())
@@ -38,7 +40,13 @@ class LeaderElection {
         .withRetryPeriod(lease.multipliedBy(2).dividedBy(15))
         .withIdentity(settings.podName().orElse(""))
         .withLeaderCallbacks(
-            new LeaderCallbacks(() -> restoration.get().start(), this::stopLeading, leader -> {}))
+            new LeaderCallbacks(
+                () -> {
+                  restoration.get().start();
+                  rejected.get().start();
+                },
+                this::stopLeading,
+                leader -> {}))
         .build();
   }
 

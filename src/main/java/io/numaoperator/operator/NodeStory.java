@@ -1,46 +1,31 @@
 package io.numaoperator.operator;
 
-import io.fabric8.kubernetes.api.model.Event;
-import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
-import io.numaoperator.plan.ContentHash;
 import io.numaoperator.preflight.Divergence;
 import io.numaoperator.rollout.Action;
 import io.numaoperator.rollout.Drain.GivenUp;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
-import java.net.HttpURLConnection;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Optional;
-import org.jboss.logging.Logger;
 
 /**
  * Tells the steps of a node's change as Events of its Node, so that {@code kubectl describe node}
- * has the story, and counts them. An Event is named by what it tells: told again, by a restarted
- * operator say, it is the same object and not counted again. Events are for people; nothing is
- * decided on them, and one that cannot be written holds nothing up.
+ * has the story, and counts them once each.
  */
 @ApplicationScoped
 class NodeStory {
-  private static final Logger LOG = Logger.getLogger(NodeStory.class);
-  private static final String NAMESPACE = "default"; // of the Events of cluster-scoped objects
   private static final String NOT_BEGUN = "ChangeRefused";
-  private static final int LONGEST_NAME = 200;
-  private static final int LONGEST_MESSAGE = 1024;
 
-  private final KubernetesClient client;
+  private final Events events;
   private final MeterRegistry metrics;
 
   @Inject
-  NodeStory(KubernetesClient client, MeterRegistry metrics) {
-    this.client = client;
+  NodeStory(Events events, MeterRegistry metrics) {
+    this.events = events;
     this.metrics = metrics;
   }
 
@@ -187,49 +172,13 @@ class NodeStory {
    * @return whether it was new
    */
   private boolean tell(Node node, Line line) {
-    try {
-      client.v1().events().inNamespace(NAMESPACE).resource(event(node, line)).create();
-      return true;
-    } catch (KubernetesClientException e) {
-      if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
-        LOG.warnf("event %s of node %s: %s", line.reason(), name(node), e.getMessage());
-      }
-      return false;
-    }
-  }
-
-  private static Event event(Node node, Line line) {
-    var now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
-    var uid = node.getMetadata().getUid();
-    var start = name(node).substring(0, Math.min(LONGEST_NAME, name(node).length()));
-    return new EventBuilder()
-        .withNewMetadata()
-        .withNamespace(NAMESPACE)
-        .withName(start + "." + ContentHash.of(uid + " " + line.key()))
-        .endMetadata()
-        .withNewInvolvedObject()
-        .withApiVersion("v1")
-        .withKind("Node")
-        .withName(name(node))
-        .withUid(uid)
-        .endInvolvedObject()
-        .withType(line.warning() ? "Warning" : "Normal")
-        .withReason(line.reason())
-        .withMessage(shortened(line.message()))
-        .withFirstTimestamp(now)
-        .withLastTimestamp(now)
-        .withCount(1)
-        .withNewSource()
-        .withComponent(Names.OPERATOR_FIELD_MANAGER)
-        .endSource()
-        .build();
-  }
-
-  private static String name(Node node) {
-    return node.getMetadata().getName();
-  }
-
-  private static String shortened(String text) {
-    return text.length() <= LONGEST_MESSAGE ? text : text.substring(0, LONGEST_MESSAGE - 1) + "…";
+    var about =
+        new ObjectReferenceBuilder()
+            .withApiVersion("v1")
+            .withKind("Node")
+            .withName(node.getMetadata().getName())
+            .withUid(node.getMetadata().getUid())
+            .build();
+    return events.tell(about, line.key(), line.warning(), line.reason(), line.message());
   }
 }

@@ -43,6 +43,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   private final KubeletDeliveries deliveries;
   private final RolloutPass rollout;
   private final DrainedNodes drained;
+  private final RejectedPods rejected;
 
   PolicyReconciler(
       ClusterCache cache,
@@ -50,13 +51,15 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
       Parts parts,
       KubeletDeliveries deliveries,
       RolloutPass rollout,
-      DrainedNodes drained) {
+      DrainedNodes drained,
+      RejectedPods rejected) {
     this.cache = cache;
     this.writer = writer;
     this.parts = parts;
     this.deliveries = deliveries;
     this.rollout = rollout;
     this.drained = drained;
+    this.rejected = rejected;
   }
 
   @Override
@@ -77,7 +80,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
         .ifPresent(problem -> problems.putIfAbsent(Parts.KUBELETS, problem));
     var outcome = rollout.proceed(policy, () -> assess(policy, cache, cluster));
     new PolicySummary(policy, outcome.assessments())
-        .status(claim.conflicts(), problems)
+        .status(claim.conflicts(), problems, rejected)
         .ifPresent(status -> writer.status(policy, status));
     outcome.rethrow();
     return outcome
@@ -205,6 +208,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     cache.topologies().onChange(PolicyReconciler::topologiesDiffer, topology -> all.run());
     parts.onChange(all);
     drained.onChange(all);
+    rejected.onChange(all);
     deliveries.onChange(all);
     return List.of(cluster);
   }

@@ -3,6 +3,9 @@ package io.numaoperator.operator;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
+import io.numaoperator.api.NumaPolicyStatus.RejectionLoop;
+import io.numaoperator.explain.ExplainedLoop;
+import io.numaoperator.readiness.Admissions;
 import io.numaoperator.readiness.Conditions;
 import io.numaoperator.readiness.PolicyReadiness;
 import io.numaoperator.readiness.PolicyReadiness.NodeVerdict;
@@ -14,34 +17,53 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * The status of a policy, from its nodes. They are judged here and now: the conditions in their
  * objects may still be of the policy's former spec, and would say Ready when it is not.
  */
 record PolicySummary(NumaPolicy policy, List<NodeAssessment> assessments) {
+  private static final int LOOPS_TOLD = 16;
+
   /** The new status, if it says anything else than the old one. */
-  Optional<NumaPolicyStatus> status(List<String> conflicts, Map<String, Verdict> problems) {
+  Optional<NumaPolicyStatus> status(
+      List<String> conflicts, Map<String, Verdict> problems, RejectedPods rejected) {
     var evidence =
         new PolicyEvidence(
             verdicts(), conflicts, problems, isStopped(), Restoration.isUnderWay(policy));
+    var loops =
+        rejected.loopsOn(
+            assessments.stream().map(NodeAssessment::name).collect(Collectors.toSet()));
+    var verdicts = PolicyReadiness.judge(evidence);
+    verdicts.put(Admissions.ADMITTED, Admissions.judge(loops));
     var status = new NumaPolicyStatus();
     status.observedGeneration = policy.getMetadata().getGeneration();
     status.conditions =
         Conditions.update(
-            oldConditions(),
-            PolicyReadiness.judge(evidence),
-            policy.getMetadata().getGeneration(),
-            Instant.now());
+            oldConditions(), verdicts, policy.getMetadata().getGeneration(), Instant.now());
     status.nodes = PolicyReadiness.count(evidence);
     int foreign = assessments.stream().mapToInt(NodeAssessment::foreignPods).sum();
     status.foreignPods = foreign == 0 ? null : foreign;
     status.notReady = PolicyReadiness.notReady(evidence);
     status.notReadyLeftOut = status.nodes.matched - status.nodes.ready - status.notReady.size();
+    var known = loops.orElse(List.of());
+    status.rejectionLoops = known.stream().limit(LOOPS_TOLD).map(PolicySummary::loop).toList();
+    status.rejectionLoopsLeftOut = known.size() > LOOPS_TOLD ? known.size() - LOOPS_TOLD : null;
     var plans = plans(assessments);
     status.plan = PlanReport.ofAll(plans).orElse(null);
     status.approved = Approvals.wire(Approvals.of(policy, plans.values())).orElse(null);
     return Json.same(status, policy.getStatus()) ? Optional.empty() : Optional.of(status);
+  }
+
+  private static RejectionLoop loop(ExplainedLoop explained) {
+    var loop = new RejectionLoop();
+    loop.owner = explained.loop().name();
+    loop.pods = explained.loop().podsTold();
+    loop.nodes = explained.loop().nodes().stream().limit(LOOPS_TOLD).toList();
+    loop.since = explained.loop().since().toString();
+    loop.cause = explained.cause().substring(0, Math.min(1024, explained.cause().length()));
+    return loop;
   }
 
   /** Node → hash of its plan. */

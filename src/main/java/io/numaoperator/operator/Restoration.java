@@ -26,6 +26,7 @@ class Restoration {
   private final KubeletDeliveries deliveries;
   private final RolloutPass rollout;
   private final NodeRelease release;
+  private final RejectedPods rejected;
 
   @Inject
   Restoration(
@@ -34,13 +35,15 @@ class Restoration {
       Parts parts,
       KubeletDeliveries deliveries,
       RolloutPass rollout,
-      NodeRelease release) {
+      NodeRelease release,
+      RejectedPods rejected) {
     this.cache = cache;
     this.writer = writer;
     this.parts = parts;
     this.deliveries = deliveries;
     this.rollout = rollout;
     this.release = release;
+    this.rejected = rejected;
   }
 
   /** What its owner asks for. Observe changes nothing, not even back. */
@@ -102,7 +105,7 @@ class Restoration {
       NumaPolicy policy, List<NodeAssessment> nodes, Map<String, Verdict> problems) {
     var left = nodes.stream().filter(node -> cache.states().get(node.name()).isPresent()).toList();
     new PolicySummary(policy, left)
-        .status(List.of(), problems)
+        .status(List.of(), problems, rejected)
         .ifPresent(status -> writer.status(policy, status));
   }
 }

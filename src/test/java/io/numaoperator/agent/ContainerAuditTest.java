@@ -79,8 +79,7 @@ class ContainerAuditTest {
                     gpu("a", 0),
                     gpu("b", 0),
                     gpu("c", 1),
-                    new Device("example.com/nic", "x", Set.of(0)),
-                    new Device("example.com/nic", "x", Set.of(1)))),
+                    new Device("example.com/nic", "x", Set.of(0, 1)))),
             Machine.of(inventory()));
     assertThat(result.placed.getFirst().devices)
         .extracting(d -> "%d %s on %s".formatted(d.count, d.resource, d.zones))

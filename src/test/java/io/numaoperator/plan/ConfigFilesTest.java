@@ -34,7 +34,7 @@ class ConfigFilesTest {
   private static final String NAMESPACE = "numa-operator-system";
 
   static List<HasMetadata> roles() {
-    return objects("rbac", "hami").filter(Rbac::isRole).toList();
+    return objects("rbac", "hami", "cleanup-failed-pods").filter(Rbac::isRole).toList();
   }
 
   @ParameterizedTest
@@ -69,7 +69,7 @@ class ConfigFilesTest {
   void everyRoleIsBoundToTheOperatorAndToNobodyElse() {
     var subject = new Subject("", "ServiceAccount", "numa-operator", NAMESPACE);
     var bound = new TreeSet<String>();
-    for (var object : objects("rbac", "hami").toList()) {
+    for (var object : objects("rbac", "hami", "cleanup-failed-pods").toList()) {
       switch (object) {
         case RoleBinding binding -> {
           assertThat(binding.getSubjects())
@@ -122,6 +122,18 @@ class ConfigFilesTest {
       }
     }
     assertThat(missing).isEmpty();
+  }
+
+  /** Who installs config/default alone gives nobody the permission to delete a pod. */
+  @Test
+  void onlyTheCleanUpMayDeletePods() {
+    for (var role : roles()) {
+      assertThat(
+              Rbac.rules(role).stream()
+                  .anyMatch(
+                      r -> r.getResources().contains("pods") && r.getVerbs().contains("delete")))
+          .isEqualTo(role.getMetadata().getName().equals("numa-operator-cleanup-failed-pods"));
+    }
   }
 
   /** To bind a role that it does not have, it needs the verb bind for exactly that one. */
@@ -197,7 +209,7 @@ class ConfigFilesTest {
   /** Kustomize drops nothing silently: each file of a folder is in its kustomization. */
   @Test
   void everyFileIsInItsKustomization() throws IOException {
-    for (var folder : List.of("rbac", "manager", "hami", "default", "crd")) {
+    for (var folder : List.of("rbac", "manager", "hami", "cleanup-failed-pods", "default", "crd")) {
       var directory = CONFIG.resolve(folder);
       var listed = new ArrayList<String>();
       new YAMLMapper()
