@@ -23,8 +23,11 @@ class HouseTest {
   private static final String OPERATOR = "io.numaoperator.operator..";
   private static final String AGENT = "io.numaoperator.agent..";
   private static final String SCHEDULER = "io.numaoperator.scheduler..";
+  private static final String VIEW = "io.numaoperator.view..";
+  private static final String CLI = "io.numaoperator.cli..";
+  private static final String CLI_TEXT = "io.numaoperator.cli.text..";
   private static final String[] PURE = {
-    TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN
+    TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, VIEW, CLI_TEXT
   };
 
   @ArchTest
@@ -36,7 +39,7 @@ class HouseTest {
           .dependOnClassesThat()
           .resideInAnyPackage(
               TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, OPERATOR, AGENT,
-              SCHEDULER);
+              SCHEDULER, VIEW, CLI);
 
   @ArchTest
   static final ArchRule pureArithmeticUsesOnlyTheApi =
@@ -46,7 +49,7 @@ class HouseTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, OPERATOR, AGENT, SCHEDULER);
+              PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, OPERATOR, AGENT, SCHEDULER, VIEW, CLI);
 
   @ArchTest
   static final ArchRule explanationsNeedArithmeticOnly =
@@ -56,7 +59,7 @@ class HouseTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER);
+              KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER, VIEW, CLI);
 
   @ArchTest
   static final ArchRule pureDecisionsKnowNoOperator =
@@ -82,9 +85,30 @@ class HouseTest {
               EXPLAIN,
               OPERATOR,
               SCHEDULER,
+              VIEW,
+              CLI,
               "io.quarkus..",
               "jakarta..",
               "io.javaoperatorsdk..");
+
+  @ArchTest
+  static final ArchRule nobodyNeedsTheCommandLine =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(CLI)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage(CLI);
+
+  @ArchTest
+  static final ArchRule theCommandLineIsAPlainMain =
+      noClasses()
+          .that()
+          .resideInAnyPackage(CLI, VIEW)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              OPERATOR, AGENT, SCHEDULER, "io.quarkus..", "jakarta..", "io.javaoperatorsdk..");
 
   @ArchTest
   static final ArchRule pureMeansNoClockNoClientNoFiles =
