@@ -39,5 +39,6 @@ class_path agent.classpath $client \
 
 # What kubectl numa reaches, the objects of all plans included.
 # shellcheck disable=SC2086 # words
-class_path cli.classpath $client info.picocli.picocli org.snakeyaml.snakeyaml-engine \
+class_path cli.classpath $client com.fasterxml.jackson.datatype.jackson-datatype-jsr310 \
+  info.picocli.picocli org.snakeyaml.snakeyaml-engine \
   io.fabric8.kubernetes-model-'(admissionregistration|apps|coordination|policy|rbac|scheduling)'

@@ -1,5 +1,6 @@
 package io.numaoperator.cli;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -9,6 +10,7 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.nrt.NodeResourceTopology;
 import io.numaoperator.explain.NodeFacts;
 import io.numaoperator.view.ClusterStatus;
+import io.numaoperator.view.Inventory;
 import io.numaoperator.view.NodeMap;
 import io.numaoperator.view.NodeMaps;
 import io.numaoperator.view.PodExplanation;
@@ -48,6 +50,29 @@ record ClusterReader(Api api) {
 
   List<Node> nodes() {
     return api.list("api/v1/nodes", Node.class).orElse(List.of());
+  }
+
+  Inventory inventory() {
+    return new Inventory(nodes(), states(), topologies());
+  }
+
+  /** gitVersion of the API server. */
+  String serverVersion() {
+    return api.json("version").orElseThrow().path("gitVersion").asText();
+  }
+
+  /** The object as the cluster has it. */
+  Optional<JsonNode> live(HasMetadata object) {
+    var version = object.getApiVersion();
+    var namespace = object.getMetadata().getNamespace();
+    return api.json(
+        (version.contains("/") ? "apis/" : "api/")
+            + version
+            + (namespace == null ? "" : "/namespaces/" + Api.encoded(namespace))
+            + "/"
+            + object.getPlural()
+            + "/"
+            + Api.encoded(object.getMetadata().getName()));
   }
 
   PodExplanation explain(String namespace, String name) {

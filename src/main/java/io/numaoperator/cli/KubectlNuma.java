@@ -2,6 +2,7 @@ package io.numaoperator.cli;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine;
@@ -27,18 +28,29 @@ import picocli.CommandLine.Spec;
       "3:the cluster did not answer, refused, or does not have what was asked for",
       "4:a fault of this program; with NUMA_DEBUG=1 it says where"
     })
-public final class KubectlNuma implements Runnable {
+public final class KubectlNuma implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   private KubectlNuma() {}
 
   /** The whole command line. */
   public static void main(String... args) {
-    Logger.getLogger("").setLevel(Level.OFF); // fabric8 tells of each kubeconfig it tries
+    Logger.getLogger("").setLevel(Level.OFF);
+    System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
+    System.setProperty("slf4j.internal.verbosity", "ERROR");
     var out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     var err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
     var terminal = Terminal.of(out, err, Boolean.getBoolean(Terminal.PROPERTY), System.getenv());
-    System.exit(commandLine(terminal, new Kubeconfig()).execute(args));
+    System.exit(run(terminal, args));
+  }
+
+  /** Not even an Error shows a stack trace to somebody who wants to know how their pod is. */
+  private static int run(Terminal terminal, String... args) {
+    try {
+      return commandLine(terminal, new Kubeconfig()).execute(args);
+    } catch (LinkageError | StackOverflowError | OutOfMemoryError failure) {
+      return failed(terminal, failure);
+    }
   }
 
   static CommandLine commandLine(Terminal terminal, Connector connector) {
@@ -47,6 +59,8 @@ public final class KubectlNuma implements Runnable {
         .addSubcommand(new StatusCommand(terminal, connector))
         .addSubcommand(new MapCommand(terminal, connector))
         .addSubcommand(new ExplainCommand(terminal, connector))
+        .addSubcommand(new RenderCommand(terminal, connector))
+        .addSubcommand(new GatherCommand(terminal, connector))
         .setOut(terminal.out())
         .setErr(terminal.err())
         .setColorScheme(CommandLine.Help.defaultColorScheme(ansi))
@@ -57,8 +71,9 @@ public final class KubectlNuma implements Runnable {
   }
 
   @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "which command?");
+  public Integer call() {
+    spec.commandLine().usage(spec.commandLine().getErr());
+    return Exit.USAGE;
   }
 
   private static int notUnderstood(ParameterException fault, String... args) {
@@ -71,10 +86,10 @@ public final class KubectlNuma implements Runnable {
     return Exit.USAGE;
   }
 
-  private static int failed(Terminal terminal, Exception failure) {
+  private static int failed(Terminal terminal, Throwable failure) {
     if (failure instanceof CliException told) {
       terminal.err().println("kubectl numa: " + told.getMessage());
-      return Exit.NO_ANSWER;
+      return told.exit();
     }
     terminal.err().println("kubectl numa: a fault of this program, please report it: " + failure);
     if ("1".equals(System.getenv("NUMA_DEBUG"))) {

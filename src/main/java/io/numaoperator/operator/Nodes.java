@@ -3,8 +3,8 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.numaoperator.api.Names;
-import io.numaoperator.api.NodeSelector;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.plan.NodeSelection;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +13,6 @@ import java.util.Optional;
 
 /** What we read from a Node object. */
 final class Nodes {
-  private static final String CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane";
   private static final String FAILURE_DOMAIN_LABEL = "topology.kubernetes.io/zone";
 
   private static final List<String> MARKS =
@@ -22,22 +21,7 @@ final class Nodes {
   private Nodes() {}
 
   static boolean isSelected(NumaPolicy policy, Node node) {
-    var labels = labels(node);
-    return (Boolean.TRUE.equals(policy.getSpec().allowControlPlane)
-            || !labels.containsKey(CONTROL_PLANE_LABEL))
-        && labels.entrySet().containsAll(policy.getSpec().nodeSelector.matchLabels.entrySet())
-        && policy.getSpec().nodeSelector.matchExpressions.stream()
-            .allMatch(requirement -> holds(requirement, labels));
-  }
-
-  private static boolean holds(NodeSelector.Requirement requirement, Map<String, String> labels) {
-    var value = labels.get(requirement.key);
-    return switch (requirement.operator) {
-      case In -> value != null && requirement.values.contains(value);
-      case NotIn -> value == null || !requirement.values.contains(value);
-      case Exists -> value != null;
-      case DoesNotExist -> value == null;
-    };
+    return NodeSelection.isSelected(policy, labels(node));
   }
 
   static boolean isReady(Node node) {

@@ -57,7 +57,9 @@ public final class ExplainText {
         .append(node.obstacle().map(o -> o + "; as to NUMA: ").orElse(""))
         .append(answer.sentence())
         .append('\n');
-    answer.zones().forEach(zone -> text.append(zone(zone, paint)));
+    if (node.obstacle().isEmpty()) {
+      answer.zones().forEach(zone -> text.append(zone(zone, paint)));
+    }
     answer.holders().stream()
         .limit(MOST_HOLDERS)
         .forEach(holder -> text.append("  ").append(holder.sentence()).append('\n'));
@@ -78,7 +80,7 @@ public final class ExplainText {
         .formatted(
             zone.zone(),
             zone.enough() ? paint.of(Style.Good, "enough    ") : paint.of(Style.Bad, "not enough"),
-            zone.amounts().stream().map(ExplainText::amount).collect(Collectors.joining(", ")));
+            zone.amounts().stream().map(ExplainText::amount).collect(Collectors.joining("; ")));
   }
 
   private static String amount(Amount amount) {
