@@ -48,6 +48,12 @@ public final class Names {
    */
   public static final String DRAIN_GIVEN_UP_ANNOTATION = GROUP + "/drain-given-up";
 
+  /**
+   * Annotation of a Node whose device plugin loads, or has loaded, settings of ours: {@code
+   * PROVIDER/STATE/HASH/TIME/WAS}, the last being its configuration label of before.
+   */
+  public static final String DEVICE_PLUGIN_ANNOTATION = GROUP + "/device-plugin";
+
   /** Field manager of everything that the operator applies. */
   public static final String OPERATOR_FIELD_MANAGER = "numa-operator";
 

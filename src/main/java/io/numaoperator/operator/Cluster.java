@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.ClusterVersion;
@@ -9,6 +10,7 @@ import io.numaoperator.plan.scheduler.TopologyRevision;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -68,6 +70,11 @@ class Cluster {
 
   String topologyRevision() {
     return TopologyRevision.of(cache.topologies().list().toList());
+  }
+
+  /** Those of a namespace; asked for only before something of theirs would be deleted. */
+  List<DaemonSet> daemonSets(String namespace) {
+    return client.apps().daemonSets().inNamespace(namespace).list().getItems();
   }
 
   /** A ConfigMap of somebody else; these are few and not watched. */

@@ -14,6 +14,7 @@ import java.util.Map;
  * @param scheduler how the scheduler that the operator runs is
  * @param namespace the operator's
  * @param openShift what there is of OpenShift
+ * @param devices what device plugins are to load, and what runs
  * @param waits what nodes wait for, by node
  */
 record ClusterView(
@@ -22,10 +23,15 @@ record ClusterView(
     SchedulerState scheduler,
     String namespace,
     OpenShiftFacts openShift,
+    DeviceView devices,
     Map<String, Wait> waits) {
 
   static ClusterView of(
-      ClusterCache cache, SchedulerState scheduler, String namespace, OpenShiftFacts openShift) {
+      ClusterCache cache,
+      SchedulerState scheduler,
+      String namespace,
+      OpenShiftFacts openShift,
+      DeviceView devices) {
     return new ClusterView(
         cache.agentPodsByNode(),
         cache
@@ -35,10 +41,12 @@ record ClusterView(
         scheduler,
         namespace,
         openShift,
+        devices,
         Map.of());
   }
 
   ClusterView waiting(Map<String, Wait> known) {
-    return new ClusterView(agentPods, agentPublishes, scheduler, namespace, openShift, known);
+    return new ClusterView(
+        agentPods, agentPublishes, scheduler, namespace, openShift, devices, known);
   }
 }

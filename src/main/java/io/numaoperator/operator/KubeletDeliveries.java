@@ -27,11 +27,17 @@ class KubeletDeliveries {
   private final ClusterCache cache;
   private final ManagedObjects objects;
   private final OpenShift openShift;
+  private final DevicePlugins devicePlugins;
   private final OperatorSettings settings;
 
   @Inject
   KubeletDeliveries(
-      ClusterCache cache, ManagedObjects objects, OpenShift openShift, OperatorSettings settings) {
+      ClusterCache cache,
+      ManagedObjects objects,
+      OpenShift openShift,
+      DevicePlugins devicePlugins,
+      OperatorSettings settings) {
+    this.devicePlugins = devicePlugins;
     this.cache = cache;
     this.objects = objects;
     this.openShift = openShift;
@@ -44,7 +50,8 @@ class KubeletDeliveries {
 
   /** What every node of a pass is assessed with. */
   ClusterView view(SchedulerState scheduler) {
-    return ClusterView.of(cache, scheduler, settings.namespace(), openShift.facts());
+    return ClusterView.of(
+        cache, scheduler, settings.namespace(), openShift.facts(), devicePlugins.view());
   }
 
   /**

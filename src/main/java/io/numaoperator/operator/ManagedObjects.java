@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -151,12 +152,31 @@ class ManagedObjects {
     return store(new Place(kind, namespace)).get(namespace + "/" + name).map(kind::cast);
   }
 
+  /** Those that we made in a namespace, from the cache. */
+  <T extends HasMetadata> List<T> list(Class<T> kind, String namespace) {
+    return store(new Place(kind, namespace)).list().map(kind::cast).toList();
+  }
+
+  /** Deletes one that we made. */
+  <T extends HasMetadata> void delete(Class<T> kind, String namespace, String name) {
+    find(kind, namespace, name).ifPresent(object -> client.resource(object).delete());
+  }
+
   /**
    * Brings the part's objects to these.
    *
    * @throws NotOursException if an object of that name is there that somebody else made
    */
   void apply(Part part, List<HasMetadata> desired) {
+    apply(part, desired, Set.of());
+  }
+
+  /**
+   * The same, but what these providers made stays as it is.
+   *
+   * @param untouched values of the provider label
+   */
+  void apply(Part part, List<HasMetadata> desired, Set<String> untouched) {
     var keep = new HashSet<String>();
     for (var object : desired) {
       keep.add(id(object));
@@ -165,6 +185,7 @@ class ManagedObjects {
     of(part)
         .filter(object -> !keep.contains(id(object)))
         .filter(object -> !"true".equals(label(object, Ownership.RETAIN_LABEL)))
+        .filter(object -> !untouched.contains(label(object, Ownership.PROVIDER_LABEL)))
         .forEach(object -> client.resource(object).delete());
   }
 

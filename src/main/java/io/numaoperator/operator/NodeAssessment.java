@@ -11,6 +11,7 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.plan.delivery.PlannedNode;
 import io.numaoperator.readiness.Conditions;
+import io.numaoperator.readiness.DeviceEvidence;
 import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.NodeFacts;
@@ -30,6 +31,7 @@ import java.util.Optional;
  * chain.
  *
  * @param scheduler whether a NUMA-aware scheduler knows the node
+ * @param devices how its device plugin stands to what it is to load
  * @param publish whether the agent is to publish the node's NodeResourceTopology
  * @param standing what the policy means for its kubelet, and how it stands to that
  * @param waitsFor what its change waits for, when the rollout last looked
@@ -42,6 +44,7 @@ record NodeAssessment(
     PlanStanding standing,
     boolean publish,
     Scheduler scheduler,
+    DeviceStanding devices,
     Optional<Wait> waitsFor) {
 
   static NodeAssessment of(NumaPolicy policy, NumaNodeState state, Node node, ClusterView cluster) {
@@ -54,11 +57,13 @@ record NodeAssessment(
         PlanStanding.of(policy, state, node, cluster),
         cluster.agentPublishes(),
         scheduler(policy, name, cluster.scheduler()),
+        DeviceStanding.of(policy, node, cluster.devices()),
         Optional.ofNullable(cluster.waits().get(name)));
   }
 
   NodeAssessment waitingFor(Optional<Wait> known) {
-    return new NodeAssessment(policy, state, node, agent, standing, publish, scheduler, known);
+    return new NodeAssessment(
+        policy, state, node, agent, standing, publish, scheduler, devices, known);
   }
 
   /** For those who plan deliveries in the agent's place. */
@@ -68,7 +73,7 @@ record NodeAssessment(
 
   NodeAssessment with(Approval approval) {
     return new NodeAssessment(
-        policy, state, node, agent, standing.with(approval), publish, scheduler, waitsFor);
+        policy, state, node, agent, standing.with(approval), publish, scheduler, devices, waitsFor);
   }
 
   /** A node that no policy has: nothing is wanted of it. */
@@ -107,6 +112,7 @@ record NodeAssessment(
         .heldBack(heldBack())
         .revision(revision())
         .startupTaint(Optional.ofNullable(policy.getSpec().rollout.startupTaint))
+        .devices(devices.devices(Instant.now()))
         .progress(standing.target());
   }
 
@@ -139,7 +145,8 @@ record NodeAssessment(
         waitsFor,
         observed(state),
         topology(),
-        scheduler);
+        scheduler,
+        new DeviceEvidence(devices.wish(), devices.seen()));
   }
 
   /** The conditions as they should be now. */

@@ -10,6 +10,7 @@ import io.numaoperator.rollout.Action;
 import io.numaoperator.rollout.Drain.GivenUp;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -68,6 +69,26 @@ class NodeStory {
                               before.map(NodeStory::lastAttempt).orElse(0L),
                               "BackInService",
                               "policy %s has put the node back into service".formatted(policy))));
+      case Action.LoadDevices load ->
+          tell(
+              node,
+              new Line(
+                  "DevicePluginLoading %s %s".formatted(load.hash(), Instant.now()),
+                  false,
+                  "DevicePluginLoading",
+                  "policy %s has the device plugin load its settings (%s)"
+                      .formatted(policy, load.hash())));
+      case Action.DevicesLoaded loaded ->
+          tell(
+              node,
+              new Line(
+                  "DevicePluginLoaded %s %s".formatted(loaded.hash(), Instant.now()),
+                  !loaded.back(),
+                  loaded.back() ? "DevicePluginLoaded" : "DevicePluginFailed",
+                  loaded.back()
+                      ? "the device plugin runs with its settings and the kubelet has its devices"
+                      : "the devices did not come back in time with the settings "
+                          + loaded.hash()));
       case Action.BeginPhase begin -> {} // the node's condition names the pods
       case Action.Evict evict -> {} // the API server tells of each pod
     }

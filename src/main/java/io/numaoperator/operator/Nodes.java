@@ -5,6 +5,11 @@ import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.NodeSelection;
+import io.numaoperator.plan.device.DeviceMark;
+import io.numaoperator.plan.device.HamiRegister;
+import io.numaoperator.plan.device.NodeDevices;
+import io.numaoperator.plan.device.NvidiaConfig;
+import io.numaoperator.plan.device.RunningPlugin;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +21,12 @@ final class Nodes {
   private static final String FAILURE_DOMAIN_LABEL = "topology.kubernetes.io/zone";
 
   private static final List<String> MARKS =
-      List.of(Names.CORDONED_ANNOTATION, Names.DRAIN_ANNOTATION, Names.DRAIN_GIVEN_UP_ANNOTATION);
+      List.of(
+          Names.CORDONED_ANNOTATION,
+          Names.DRAIN_ANNOTATION,
+          Names.DRAIN_GIVEN_UP_ANNOTATION,
+          Names.DEVICE_PLUGIN_ANNOTATION,
+          HamiRegister.ANNOTATION);
 
   private Nodes() {}
 
@@ -82,7 +92,33 @@ final class Nodes {
         || !old.getSpec().getTaints().equals(node.getSpec().getTaints())
         || isSkipped(old) != isSkipped(node)
         || isReady(old) != isReady(node)
-        || !bootId(old).equals(bootId(node));
+        || !bootId(old).equals(bootId(node))
+        || hasGpus(old) != hasGpus(node);
+  }
+
+  /** What the kubelet can hand out of NVIDIA's, by whichever plugin. */
+  static boolean hasGpus(Node node) {
+    return Optional.ofNullable(node.getStatus())
+        .flatMap(status -> Optional.ofNullable(status.getAllocatable()))
+        .map(
+            allocatable ->
+                allocatable.entrySet().stream()
+                    .anyMatch(
+                        entry ->
+                            entry.getKey().startsWith("nvidia.com/")
+                                && entry.getValue().getNumericalAmount().signum() > 0))
+        .orElse(false);
+  }
+
+  /** What the Node says of its device plugins. */
+  static NodeDevices devices(Node node, boolean hasPolicy, List<RunningPlugin> plugins) {
+    return new NodeDevices(
+        hasPolicy,
+        Optional.ofNullable(labels(node).get(NvidiaConfig.NODE_LABEL)),
+        Optional.ofNullable(annotations(node).get(Names.DEVICE_PLUGIN_ANNOTATION))
+            .flatMap(DeviceMark::parse),
+        Optional.ofNullable(annotations(node).get(HamiRegister.ANNOTATION)),
+        plugins);
   }
 
   private static Optional<NodeCondition> readyCondition(Node node) {

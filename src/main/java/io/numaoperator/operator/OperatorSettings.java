@@ -26,4 +26,11 @@ public interface OperatorSettings {
   /** How long to wait before a node whose agent refused a grant is tried again. */
   @WithDefault("30s")
   Duration retryDelay();
+
+  /**
+   * After a ConfigMap was written, when every kubelet has brought it to the pods that mount it: its
+   * sync period of one minute, and some more.
+   */
+  @WithDefault("90s")
+  Duration configPropagation();
 }

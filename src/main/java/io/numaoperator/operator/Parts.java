@@ -1,11 +1,9 @@
 package io.numaoperator.operator;
 
-import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.numaoperator.api.DevicePluginPolicy;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Part;
@@ -13,10 +11,6 @@ import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.plan.agent.AgentPlan;
 import io.numaoperator.plan.agent.AgentPlan.UnderChange;
-import io.numaoperator.plan.device.ConfigMapRef;
-import io.numaoperator.plan.device.DevicePluginProvider;
-import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
-import io.numaoperator.plan.device.DevicePluginProviders;
 import io.numaoperator.plan.scheduler.BuiltInScheduler;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
 import io.numaoperator.plan.scheduler.SchedulerProviders;
@@ -28,15 +22,13 @@ import jakarta.inject.Inject;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
 
@@ -56,10 +48,17 @@ class Parts {
   private final ManagedObjects objects;
   private final Cluster cluster;
   private final BuiltInExtender extender;
+  private final DevicePlugins devicePlugins;
   private final Lock agents = new ReentrantLock();
 
   @Inject
-  Parts(ClusterCache cache, ManagedObjects objects, Cluster cluster, BuiltInExtender extender) {
+  Parts(
+      ClusterCache cache,
+      ManagedObjects objects,
+      Cluster cluster,
+      BuiltInExtender extender,
+      DevicePlugins devicePlugins) {
+    this.devicePlugins = devicePlugins;
     this.extender = extender;
     this.cache = cache;
     this.objects = objects;
@@ -69,6 +68,7 @@ class Parts {
   void onChange(Runnable action) {
     objects.onChange(action);
     extender.onChange(action);
+    devicePlugins.onChange(action);
   }
 
   /**
@@ -79,7 +79,7 @@ class Parts {
     var facts = cluster.facts();
     var problems = new LinkedHashMap<String, Verdict>();
     problems.putAll(agent(facts));
-    problems.putAll(one(DEVICES, Part.DEVICE_PLUGIN, () -> devicePlugins(policies)));
+    devices(policy, policies).ifPresent(problem -> problems.put(DEVICES, problem));
     SharedSettings.of(policies)
         .ifPresent(
             shared -> {
@@ -134,16 +134,25 @@ class Parts {
     return policies.stream().anyMatch(policy -> Nodes.isSelected(policy, node));
   }
 
+  private Optional<Verdict> devices(NumaPolicy policy, List<NumaPolicy> policies) {
+    return guarded(
+        () ->
+            Optional.ofNullable(
+                devicePlugins.apply(policies).get(policy.getSpec().devicePlugin.provider)));
+  }
+
   /** Plans and applies one part; a failure of one does not hold up the others. */
-  private Map<String, Verdict> one(
-      String condition, Part part, java.util.function.Supplier<List<Provision>> plan) {
+  private Map<String, Verdict> one(String condition, Part part, Supplier<List<Provision>> plan) {
+    return guarded(() -> apply(part, plan.get())).map(v -> Map.of(condition, v)).orElse(Map.of());
+  }
+
+  private static Optional<Verdict> guarded(Supplier<Optional<Verdict>> action) {
     try {
-      return apply(part, plan.get()).map(v -> Map.of(condition, v)).orElse(Map.of());
+      return action.get();
     } catch (ManagedObjects.NotOursException notOurs) {
-      return Map.of(condition, Verdict.no("NotOurs", notOurs.getMessage()));
+      return Optional.of(Verdict.no("NotOurs", notOurs.getMessage()));
     } catch (KubernetesClientException refused) {
-      return Map.of(
-          condition,
+      return Optional.of(
           Verdict.no("ApplyFailed", "the API server refused an object: " + refused.getMessage()));
     }
   }
@@ -229,50 +238,5 @@ class Parts {
     var deployment =
         objects.find(Deployment.class, cluster.facts().namespace(), BuiltInScheduler.DEPLOYMENT);
     return SchedulerState.of(deployment, extender.status());
-  }
-
-  private List<Provision> devicePlugins(List<NumaPolicy> policies) {
-    var byProvider =
-        policies.stream()
-            .collect(
-                Collectors.groupingBy(
-                    p -> p.getSpec().devicePlugin.provider, TreeMap::new, Collectors.toList()));
-    return byProvider.entrySet().stream().map(e -> devicePlugin(e.getKey(), e.getValue())).toList();
-  }
-
-  private Provision devicePlugin(DevicePluginPolicy.Provider name, List<NumaPolicy> policies) {
-    var provider = DevicePluginProviders.of(name);
-    var owned = new HashMap<ConfigMapRef, String>();
-    var foreign = new HashMap<ConfigMapRef, String>();
-    for (var ref : provider.reads(policies)) {
-      objects
-          .find(ConfigMap.class, ref.namespace(), ref.name())
-          .ifPresentOrElse(
-              ours -> owned.put(ref, config(ours)),
-              () ->
-                  cluster
-                      .configMap(ref.namespace(), ref.name())
-                      .ifPresent(theirs -> foreign.put(ref, config(theirs))));
-    }
-    return provider.plan(
-        new DevicePluginProvider.Input(cluster.facts(), pools(policies), owned, foreign));
-  }
-
-  private List<NodePool> pools(Collection<NumaPolicy> policies) {
-    return policies.stream()
-        .map(
-            policy ->
-                new NodePool(
-                    policy,
-                    cache.statesOf(policy.getMetadata().getName()).stream()
-                        .map(s -> s.getMetadata().getName())
-                        .collect(Collectors.toSet())))
-        .toList();
-  }
-
-  private static String config(ConfigMap configMap) {
-    return Optional.ofNullable(configMap.getData())
-        .map(data -> data.getOrDefault("config.json", ""))
-        .orElse("");
   }
 }

@@ -3,6 +3,7 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.api.model.Node;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateStatus;
+import io.numaoperator.rollout.Devices;
 import io.numaoperator.rollout.NodeProgress;
 import io.numaoperator.rollout.NodeProgress.Attempt;
 import io.numaoperator.rollout.NodeProgress.Grant;
@@ -19,6 +20,7 @@ import java.util.Optional;
  * @param heldBack what must be there before it may be changed
  * @param revision the policy's generation that its plan is from
  * @param startupTaint the key of the taint that new nodes come with
+ * @param devices how its device plugin stands
  */
 record Progress(
     NumaNodeState state,
@@ -26,27 +28,39 @@ record Progress(
     boolean agentAlive,
     Optional<String> heldBack,
     Optional<Long> revision,
-    Optional<String> startupTaint) {
+    Optional<String> startupTaint,
+    Devices devices) {
 
   /** What the objects alone say. */
   static Progress of(NumaNodeState state, Node node) {
-    return new Progress(state, node, true, Optional.empty(), Optional.empty(), Optional.empty());
+    return new Progress(
+        state,
+        node,
+        true,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        new Devices.AsWanted());
   }
 
   Progress agent(boolean alive) {
-    return new Progress(state, node, alive, heldBack, revision, startupTaint);
+    return new Progress(state, node, alive, heldBack, revision, startupTaint, devices);
   }
 
   Progress heldBack(Optional<String> by) {
-    return new Progress(state, node, agentAlive, by, revision, startupTaint);
+    return new Progress(state, node, agentAlive, by, revision, startupTaint, devices);
   }
 
   Progress revision(Optional<Long> generation) {
-    return new Progress(state, node, agentAlive, heldBack, generation, startupTaint);
+    return new Progress(state, node, agentAlive, heldBack, generation, startupTaint, devices);
   }
 
   Progress startupTaint(Optional<String> key) {
-    return new Progress(state, node, agentAlive, heldBack, revision, key);
+    return new Progress(state, node, agentAlive, heldBack, revision, key, devices);
+  }
+
+  Progress devices(Devices standing) {
+    return new Progress(state, node, agentAlive, heldBack, revision, startupTaint, standing);
   }
 
   NodeProgress progress(Target target) {
@@ -67,7 +81,8 @@ record Progress(
         revision,
         false,
         startupTaint.filter(key -> Nodes.isTainted(node, key)).isPresent(),
-        DrainMarks.read(node));
+        DrainMarks.read(node),
+        devices);
   }
 
   private static Optional<Attempt> attempt(NumaNodeStateStatus status) {

@@ -95,7 +95,7 @@ class Restoration {
 
   /** Nothing of ours is left on it, or its owner wants it left alone. */
   private static boolean isDone(NodeProgress node) {
-    return (node.target() instanceof Target.Reached || node.skipped())
+    return ((node.target() instanceof Target.Reached && !node.devicesWanted()) || node.skipped())
         && !node.underChange()
         && node.grant().isEmpty()
         && !(node.cordon() instanceof Cordon.Ours);

@@ -28,10 +28,17 @@ class RolloutExecutor {
   private final NodeStory story;
   private final DrainedNodes drained;
   private final Evictor evictor;
+  private final DeviceLoader loader;
 
   @Inject
   RolloutExecutor(
-      ClusterCache cache, Writer writer, NodeStory story, DrainedNodes drained, Evictor evictor) {
+      ClusterCache cache,
+      Writer writer,
+      NodeStory story,
+      DrainedNodes drained,
+      Evictor evictor,
+      DeviceLoader loader) {
+    this.loader = loader;
     this.cache = cache;
     this.writer = writer;
     this.story = story;
@@ -61,8 +68,7 @@ class RolloutExecutor {
               if (action instanceof Action.Evict evict) {
                 refused.put(evict.node(), evict(name, evict, grace));
               } else if (isStillWanted(name, action)) {
-                var node = nodes.get(action.node());
-                execute(name, action, node.node(), node.state());
+                execute(name, action, nodes.get(action.node()));
               }
             });
     return new Executed(refused, failure);
@@ -106,8 +112,21 @@ class RolloutExecutor {
             .isPresent();
   }
 
+  private void execute(String policy, Action action, NodeAssessment node) {
+    switch (action) {
+      case Action.LoadDevices load -> loader.load(node.node(), node.devices(), load);
+      case Action.DevicesLoaded loaded -> loader.loaded(node.node(), node.devices(), loaded);
+      default -> {
+        execute(policy, action, node.node(), node.state());
+        return;
+      }
+    }
+    LOG.infof("policy %s: %s", policy, action);
+    story.acted(policy, action, node.node(), Optional.of(node.state()));
+  }
+
   /**
-   * Any but an eviction.
+   * Any but an eviction, and what concerns device plugins.
    *
    * @param node as it was decided on, and so is the state
    */
@@ -120,6 +139,9 @@ class RolloutExecutor {
       case Action.Grant grant -> writer.grant(state, wire(grant));
       case Action.Revoke revoke -> writer.revoke(state);
       case Action.Evict evict -> throw new IllegalArgumentException("an eviction: " + evict);
+      case Action.LoadDevices load -> throw new IllegalArgumentException("without policy: " + load);
+      case Action.DevicesLoaded loaded ->
+          throw new IllegalArgumentException("without policy: " + loaded);
     }
     story.acted(policy, action, node, Optional.of(state));
   }

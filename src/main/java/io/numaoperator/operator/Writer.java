@@ -15,6 +15,8 @@ import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
+import io.numaoperator.plan.device.DeviceMark;
+import io.numaoperator.plan.device.NvidiaConfig;
 import io.numaoperator.rollout.Action;
 import io.numaoperator.rollout.Drain.GivenUp;
 import io.numaoperator.rollout.Drain.Phase;
@@ -205,6 +207,34 @@ class Writer {
                 annotations),
             "spec",
             spec));
+  }
+
+  /** What is remembered of the node's device plugin. */
+  void devices(Node node, Optional<DeviceMark> mark) {
+    fenced(node, deviceMark(mark), Map.of());
+  }
+
+  /** The same, with the label that has NVIDIA's plugin load a configuration. */
+  void devices(Node node, Optional<DeviceMark> mark, Optional<String> label) {
+    var labels = new LinkedHashMap<String, Object>();
+    labels.put(NvidiaConfig.NODE_LABEL, label.orElse(null));
+    patch(
+        node,
+        Map.of(
+            "metadata",
+            Map.of(
+                "resourceVersion",
+                node.getMetadata().getResourceVersion(),
+                "annotations",
+                deviceMark(mark),
+                "labels",
+                labels)));
+  }
+
+  private static Map<String, Object> deviceMark(Optional<DeviceMark> mark) {
+    var annotations = new LinkedHashMap<String, Object>();
+    annotations.put(Names.DEVICE_PLUGIN_ANNOTATION, mark.map(DeviceMark::format).orElse(null));
+    return annotations;
   }
 
   void label(Node node, boolean aligned) {

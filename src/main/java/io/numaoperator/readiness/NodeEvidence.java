@@ -20,6 +20,7 @@ import java.util.Optional;
  * @param observed what its agent saw; empty fields when nothing yet
  * @param topology what is published about it
  * @param scheduler whether a NUMA-aware scheduler knows it
+ * @param devices what its device plugins are to load, and what is seen of them
  */
 public record NodeEvidence(
     NumaPolicySpec policy,
@@ -31,7 +32,8 @@ public record NodeEvidence(
     Optional<Wait> waitsFor,
     NumaNodeStateStatus observed,
     Topology topology,
-    Scheduler scheduler) {
+    Scheduler scheduler,
+    DeviceEvidence devices) {
 
   /**
    * What the Node object says.

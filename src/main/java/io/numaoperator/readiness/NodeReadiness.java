@@ -4,9 +4,7 @@ import static io.numaoperator.readiness.Chain.when;
 import static io.numaoperator.readiness.Waiting.listed;
 
 import io.numaoperator.api.KubeletPolicy.StaticOrNone;
-import io.numaoperator.api.NumaNodeStateStatus.DeviceCount;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
-import io.numaoperator.api.NumaNodeStateStatus.ZoneFacts;
 import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.Plan;
@@ -21,7 +19,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /** The conditions of one node. */
 public final class NodeReadiness {
@@ -56,21 +53,6 @@ public final class NodeReadiness {
                       + "), and so do its state files"
                       + nextVersion(e)));
 
-  private static final Chain<NodeEvidence> DEVICES_CHAIN =
-      Chain.of(
-          List.of(
-              NodeReadiness::inventoryIsAwaited,
-              NodeReadiness::agentIsSilent,
-              NodeReadiness::devicesHaveNoZone,
-              NodeReadiness::gpusAreNotServed,
-              NodeReadiness::gpusDisagreeWithTheKernel),
-          e ->
-              e.observed().inventory.gpuCount == 0
-                  ? Verdict.yes("NoDevices", "the node has no GPUs that would need a NUMA node")
-                  : Verdict.yes(
-                      "Reporting",
-                      e.observed().inventory.gpuCount + " GPUs report their NUMA node"));
-
   private static final Chain<NodeEvidence> TOPOLOGY_CHAIN =
       Chain.of(
           List.of(
@@ -89,7 +71,7 @@ public final class NodeReadiness {
   public static Map<String, Verdict> judge(NodeEvidence evidence) {
     var verdicts = new LinkedHashMap<String, Verdict>();
     verdicts.put(KUBELET, KUBELET_CHAIN.judge(evidence));
-    verdicts.put(DEVICES, DEVICES_CHAIN.judge(evidence));
+    verdicts.put(DEVICES, DeviceChecks.CHAIN.judge(evidence));
     verdicts.put(TOPOLOGY, TOPOLOGY_CHAIN.judge(evidence));
     verdicts.put(SCHEDULER, scheduler(evidence));
     verdicts.put(ALIGNMENT, alignment(evidence, verdicts));
@@ -98,7 +80,7 @@ public final class NodeReadiness {
 
   // ---- the kubelet
 
-  private static Optional<Verdict> inventoryIsAwaited(NodeEvidence e) {
+  static Optional<Verdict> inventoryIsAwaited(NodeEvidence e) {
     return when(
         e.observed().inventory == null || e.observed().inventory.kubelet == null,
         () ->
@@ -118,7 +100,7 @@ public final class NodeReadiness {
                 "the running kubelet has not said yet what it is set to" + agentError(e)));
   }
 
-  private static Optional<Verdict> agentIsSilent(NodeEvidence e) {
+  static Optional<Verdict> agentIsSilent(NodeEvidence e) {
     return e.agent() instanceof Agent.Silent(var reason, var why)
         ? Optional.of(
             Verdict.unknown(reason, "what is known about this node may be out of date: " + why))
@@ -160,7 +142,7 @@ public final class NodeReadiness {
 
   private static Optional<Verdict> changeWasRolledBack(NodeEvidence e) {
     return when(
-        e.progress().failed(),
+        e.progress().kubeletFailed(),
         () ->
             Verdict.no(
                 "RolledBack",
@@ -275,70 +257,6 @@ public final class NodeReadiness {
         () -> Verdict.no("NodeNotReady", "the Node's Ready condition is not True"));
   }
 
-  // ---- devices
-
-  private static Optional<Verdict> devicesHaveNoZone(NodeEvidence e) {
-    var unplaced = e.observed().inventory.unplacedDevices;
-    return when(
-        !unplaced.isEmpty(),
-        () ->
-            Verdict.no(
-                "DevicesWithoutZone",
-                "the kubelet does not know the NUMA node of "
-                    + describe(unplaced)
-                    + ": the device plugin reports no topology (numa_node -1 in sysfs, common in"
-                    + " virtual machines), so they cannot be aligned"));
-  }
-
-  private static Optional<Verdict> gpusAreNotServed(NodeEvidence e) {
-    long seen = e.observed().inventory.zones.stream().mapToLong(NodeReadiness::gpusInKernel).sum();
-    return when(
-        seen > 0 && e.observed().inventory.gpuCount == 0,
-        () ->
-            Verdict.no(
-                "NoDevicePlugin",
-                "the machine has "
-                    + seen
-                    + " GPUs but the kubelet can hand out none: is the device plugin running?"));
-  }
-
-  private static Optional<Verdict> gpusDisagreeWithTheKernel(NodeEvidence e) {
-    var differing =
-        e.observed().inventory.zones.stream()
-            .filter(z -> gpusInKernel(z) > 0 || gpusInKubelet(z) > 0)
-            .filter(z -> (gpusInKernel(z) > 0) != (gpusInKubelet(z) > 0))
-            .map(
-                z ->
-                    "zone "
-                        + z.id
-                        + ": the kernel sees "
-                        + gpusInKernel(z)
-                        + ", the kubelet has "
-                        + gpusInKubelet(z))
-            .toList();
-    return when(
-        e.observed().inventory.zones.stream().mapToLong(NodeReadiness::gpusInKernel).sum() > 0
-            && !differing.isEmpty(),
-        () -> Verdict.no("DeviceZonesDisagree", "GPUs per zone: " + listed(differing)));
-  }
-
-  /** Display and 3D controllers (PCI class 03) and processing accelerators (12). */
-  private static long gpusInKernel(ZoneFacts zone) {
-    return zone.pci.stream()
-        .filter(
-            d ->
-                d.pciClass != null
-                    && (d.pciClass.startsWith("0302") || d.pciClass.startsWith("12")))
-        .count();
-  }
-
-  private static long gpusInKubelet(ZoneFacts zone) {
-    return zone.devices.stream()
-        .filter(d -> d.resource.endsWith("/gpu"))
-        .mapToLong(d -> d.count)
-        .sum();
-  }
-
   // ---- topology and scheduler
 
   private static Optional<Verdict> topologyIsNotJudged(NodeEvidence e) {
@@ -368,8 +286,8 @@ public final class NodeReadiness {
       case Scheduler.NotWanted notWanted ->
           Verdict.unknown(
               "NoScheduler",
-              "the policy has no NUMA-aware scheduler: its owner accepts that pods can be bound here"
-                  + " and then be rejected with TopologyAffinityError");
+              "the policy has no NUMA-aware scheduler: its owner accepts that pods can be bound"
+                  + " here and then be rejected with TopologyAffinityError");
       case Scheduler.NotJudged(var why) -> Verdict.unknown("NotJudged", why);
       case Scheduler.Down(var why) -> Verdict.no("SchedulerDown", why);
       case Scheduler.Unaware unaware ->
@@ -421,9 +339,5 @@ public final class NodeReadiness {
 
   private static String agentError(NodeEvidence e) {
     return e.observed().agentError == null ? "" : ": " + e.observed().agentError;
-  }
-
-  private static String describe(List<DeviceCount> devices) {
-    return devices.stream().map(d -> d.count + " " + d.resource).collect(Collectors.joining(", "));
   }
 }

@@ -33,6 +33,8 @@ final class Waiting {
               "Cordoned",
               "cordoned for attempt %d%s; waits for its agent; goes back into service at %s"
                   .formatted(attempt, together(gang), until));
+      case Wait.Settings(var at) ->
+          Verdict.no("Cordoned", "cordoned; the device plugin surely finds its settings at " + at);
       case null, default -> Verdict.no("Cordoned", "cordoned for attempt " + attempt);
     };
   }
@@ -100,6 +102,8 @@ final class Waiting {
                       givenUp.why().isEmpty() ? "unknown" : givenUp.why(),
                       givenUp.notBefore(),
                       change));
+      case Wait.Settings(var at) ->
+          Verdict.no("Waiting", "the device plugin surely finds its settings at " + at + change);
       case null, default -> Verdict.no("Waiting", "waits for its turn" + change);
     };
   }

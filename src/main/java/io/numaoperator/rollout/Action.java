@@ -33,6 +33,12 @@ public sealed interface Action {
   /** Takes back a grant that is used up or no longer wanted. */
   record Revoke(String node) implements Action {}
 
+  /** Has the node's device plugin load what is wanted, and notes it. */
+  record LoadDevices(String node, String hash) implements Action {}
+
+  /** Notes how that ended; where it failed, what the plugin had before is given back to it. */
+  record DevicesLoaded(String node, String hash, boolean back) implements Action {}
+
   /**
    * Puts a node back into service that we took out.
    *

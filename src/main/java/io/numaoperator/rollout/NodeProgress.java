@@ -24,6 +24,7 @@ import java.util.Optional;
  * @param settled it is seen to be as wanted, with nothing known that would be wrong about it
  * @param newcomer it is not in service yet: it carries the startup taint
  * @param drain how it gets free of its pods
+ * @param devices what should become of its device plugin
  */
 public record NodeProgress(
     String name,
@@ -41,7 +42,8 @@ public record NodeProgress(
     Optional<Long> revision,
     boolean settled,
     boolean newcomer,
-    Drain drain) {
+    Drain drain,
+    Devices devices) {
 
   public NodeProgress {
     holders = List.copyOf(holders);
@@ -106,6 +108,11 @@ public record NodeProgress(
 
   /** The change that is wanted now was tried and did not last; only another one is tried again. */
   public boolean failed() {
+    return devices instanceof Devices.Failed || kubeletFailed();
+  }
+
+  /** The same of its kubelet alone. */
+  public boolean kubeletFailed() {
     return brokenNow()
         || attempt
             .filter(a -> a.outcome() == Outcome.RolledBack || a.outcome() == Outcome.RollbackFailed)
@@ -136,7 +143,8 @@ public record NodeProgress(
         revision,
         settled,
         newcomer,
-        known);
+        known,
+        devices);
   }
 
   /** The same with whether it is settled. */
@@ -157,7 +165,8 @@ public record NodeProgress(
         revision,
         known,
         newcomer,
-        drain);
+        drain,
+        devices);
   }
 
   /** The same after its agent is gone for good: how its attempt ended will not be told. */
@@ -178,22 +187,41 @@ public record NodeProgress(
         revision,
         settled,
         newcomer,
-        drain);
+        drain,
+        devices);
   }
 
   /** Service is missing it, whatever the reason. */
   boolean unavailable() {
-    return !newcomer && (!nodeReady || !(cordon instanceof Cordon.None) || underChange());
+    return !newcomer
+        && (!nodeReady || !(cordon instanceof Cordon.None) || underChange() || loading());
   }
 
   /** Somebody works on it for a change of ours. */
   public boolean begun() {
-    return cordon instanceof Cordon.Ours || underChange() || granted();
+    return cordon instanceof Cordon.Ours || underChange() || granted() || loading();
+  }
+
+  private boolean loading() {
+    return devices instanceof Devices.Loading;
   }
 
   /** It has to be changed, and may be as far as it alone is concerned. */
   boolean wanted() {
+    return kubeletWanted() || devicesWanted();
+  }
+
+  /** Its kubelet has to be changed. */
+  boolean kubeletWanted() {
     return target instanceof Target.Change && !skipped && !failed();
+  }
+
+  /** Its device plugin has to load other settings. Without an approved plan nothing is started. */
+  public boolean devicesWanted() {
+    return devices instanceof Devices.Change
+        && !(target instanceof Target.Unapproved)
+        && !skipped
+        && !failed();
   }
 
   /** When its last attempt succeeded, while that is what it still has. */

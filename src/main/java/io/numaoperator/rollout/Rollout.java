@@ -11,8 +11,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Decides what to do next. One node goes through: cordon → (drain) → grant → the agent works →
- * revoke → uncordon. Each call gives at most one action a node; the next call sees its effect.
+ * Decides what to do next. One node goes through: cordon → (drain) → (the device plugin loads other
+ * settings) → grant → the agent works → revoke → uncordon. Each call gives at most one action a
+ * node; the next call sees its effect.
  */
 public final class Rollout {
   /** The order in which nodes are taken: stable, one failure domain after the other. */
@@ -67,6 +68,9 @@ public final class Rollout {
       case Wait.Together together -> Optional.empty();
       case Wait.Stopped stopped -> Optional.empty();
       case Wait.Free free -> Optional.of(free.until());
+      case Wait.Settings(var at) -> Optional.of(at);
+      case Wait.DevicesBack(var settles, var until) ->
+          Optional.of(now.isBefore(settles) ? settles : until);
     };
   }
 }

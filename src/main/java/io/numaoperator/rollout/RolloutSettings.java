@@ -79,6 +79,11 @@ public record RolloutSettings(
     return Optional.ofNullable(policy.drain.gracePeriod).map(Durations::parse);
   }
 
+  /** How long what was changed must be well before that is believed. */
+  public static Duration window(RolloutPolicy policy) {
+    return Durations.parse(policy.verification.window);
+  }
+
   /** Resolves a number or a percentage, which is rounded down to at least 1. */
   static int maxUnavailable(String numberOrPercent, int nodes) {
     if (numberOrPercent.endsWith("%")) {

@@ -67,10 +67,21 @@ final class Starts {
         && !node.begun()
         && node.agentAlive()
         && node.grant().isEmpty()
-        && node.heldBack().isEmpty();
+        && (node.devicesWanted() || node.heldBack().isEmpty());
   }
 
   private Optional<Wait> obstacle(NodeProgress node) {
+    return otherObstacle(node)
+        .or(
+            () ->
+                node.devices() instanceof Devices.Change(var hash, var at)
+                        && node.devicesWanted()
+                        && now.isBefore(at)
+                    ? Optional.of(new Wait.Settings(at))
+                    : Optional.empty());
+  }
+
+  private Optional<Wait> otherObstacle(NodeProgress node) {
     var givenUp =
         node.drain()
             .givenUp()
@@ -152,6 +163,7 @@ final class Starts {
 
   private Optional<Instant> retryAt(NodeProgress node) {
     return node.attempt()
+        .filter(a -> node.kubeletWanted())
         .filter(a -> a.outcome() == Outcome.Refused || isSucceeded(a, node))
         .map(a -> a.since().plus(settings.retryDelay()));
   }

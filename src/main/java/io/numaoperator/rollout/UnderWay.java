@@ -6,6 +6,7 @@ import io.numaoperator.rollout.NodeProgress.Cordon;
 import io.numaoperator.rollout.NodeProgress.Outcome;
 import io.numaoperator.rollout.NodeProgress.Target;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
 /**
@@ -29,18 +30,60 @@ record UnderWay(RolloutSettings settings, boolean mayGrant, Instant now) {
     if (node.grant().isPresent()) {
       return Step.act(new Action.Revoke(node.name()));
     }
+    if (node.devices() instanceof Devices.Loading loading) {
+      return loading(node, loading);
+    }
     if (!(node.cordon() instanceof Cordon.Ours ours) || node.brokenNow()) {
       return Step.NOTHING;
     }
-    if (used(node, ours.attempt())) {
-      return Step.act(new Action.Uncordon(node.name(), refused(node)));
+    var refused = refused(node).filter(givenUp -> used(node, ours.attempt()));
+    if (refused.isPresent() || isThrough(node, ours.attempt())) {
+      return Step.act(new Action.Uncordon(node.name(), refused));
     }
     if (!mayGrant || !node.wanted() || !isTime(node)) {
       return Step.act(new Action.Uncordon(node.name(), node.drain().givenUp()));
     }
-    return new Draining(node, settings, now)
-        .next()
-        .orElseGet(() -> granting(node, ours.attempt(), (Target.Change) node.target()));
+    return new Draining(node, settings, now).next().orElseGet(() -> free(node, ours.attempt()));
+  }
+
+  /** All that it was taken out of service for, and can be done now, is done. */
+  private static boolean isThrough(NodeProgress node, long attempt) {
+    return !node.devicesWanted()
+        && (used(node, attempt) || (node.heldBack().isPresent() && hasLoadedDevices(node)));
+  }
+
+  /** During this drain: what a node that is held back was taken out of service for. */
+  private static boolean hasLoadedDevices(NodeProgress node) {
+    return node.devices() instanceof Devices.AsWanted(var loaded)
+        && loaded
+            .filter(
+                at ->
+                    node.drain()
+                        .phase()
+                        .map(phase -> !at.isBefore(phase.since().truncatedTo(ChronoUnit.SECONDS)))
+                        .orElse(false))
+            .isPresent();
+  }
+
+  /** The device plugin comes first: a kubelet is verified with its devices. */
+  private Step free(NodeProgress node, long attempt) {
+    if (node.devicesWanted() && node.devices() instanceof Devices.Change(var hash, var at)) {
+      return now.isBefore(at)
+          ? Step.hold(new Wait.Settings(at))
+          : Step.act(new Action.LoadDevices(node.name(), hash));
+    }
+    return granting(node, attempt, (Target.Change) node.target());
+  }
+
+  /** To its end, whatever is wanted now: a plugin is not left with half of it. */
+  private Step loading(NodeProgress node, Devices.Loading loading) {
+    if (loading.back()) {
+      return Step.act(new Action.DevicesLoaded(node.name(), loading.hash(), true));
+    }
+    var until = loading.settles().plus(settings.drain().timeout());
+    return now.isBefore(until)
+        ? Step.hold(new Wait.DevicesBack(loading.settles(), until))
+        : Step.act(new Action.DevicesLoaded(node.name(), loading.hash(), false));
   }
 
   /** What is refused again and again must not drain the node again and again. */

@@ -75,4 +75,15 @@ public sealed interface Wait {
    * @param until when it is given up
    */
   record Free(Optional<String> gang, Instant until) implements Wait {}
+
+  /** The time at which the settings are surely where the node's device plugin looks for them. */
+  record Settings(Instant at) implements Wait {}
+
+  /**
+   * Out of service: the device plugin loads its settings.
+   *
+   * @param settles when that is judged
+   * @param until when it is given up
+   */
+  record DevicesBack(Instant settles, Instant until) implements Wait {}
 }

@@ -156,8 +156,8 @@ public record PodExplanation(
         where + (aligned ? " and is aligned" : " and is pinned to no NUMA node"),
         its.isEmpty()
             ? List.of(
-                "it holds no exclusive CPUs, no pinned memory and no devices: it is no Guaranteed pod"
-                    + " with whole CPUs, or its node's kubelet pins nothing")
+                "it holds no exclusive CPUs, no pinned memory and no devices: it is no Guaranteed"
+                    + " pod with whole CPUs, or its node's kubelet pins nothing")
             : details,
         true,
         List.of());

@@ -172,7 +172,10 @@ public final class Renderer {
                                     .map(p -> new NodePool(p, nodesOf(p)))
                                     .toList(),
                                 Map.of(),
-                                Map.of()))))
+                                Map.of(),
+                                Map.of(),
+                                List.of()))
+                        .provision()))
         .toList();
   }
 

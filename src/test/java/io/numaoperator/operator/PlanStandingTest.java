@@ -89,7 +89,13 @@ class PlanStandingTest {
 
   private static ClusterView cluster() {
     return new ClusterView(
-        Map.of(), false, new SchedulerState.None(), "numa-system", OpenShiftFacts.none(), Map.of());
+        Map.of(),
+        false,
+        new SchedulerState.None(),
+        "numa-system",
+        OpenShiftFacts.none(),
+        DeviceView.NONE,
+        Map.of());
   }
 
   private DesiredKubelet desired() {

@@ -5,7 +5,6 @@ import static io.numaoperator.plan.Policies.policy;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.numaoperator.api.DevicePluginPolicy;
-import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.plan.agent.AgentPlan;
@@ -34,7 +33,8 @@ final class AllPlans {
     var policies =
         List.of(
             policy("gpu", 1, spec -> spec.scheduler.replicas = 3),
-            policy("hami", 2, AllPlans::withHami));
+            policy(
+                "hami", 2, spec -> spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi));
     var updaters =
         Arrays.stream(TopologyUpdaterPolicy.Provider.values())
             .map(TopologyUpdaterProviders::of)
@@ -45,19 +45,7 @@ final class AllPlans {
                             facts, policies, policies.getFirst().getSpec().topologyUpdater)))
             .toList();
     var devicePlugins =
-        Arrays.stream(DevicePluginPolicy.Provider.values())
-            .map(DevicePluginProviders::of)
-            .map(
-                plugin ->
-                    plugin.plan(
-                        new DevicePluginProvider.Input(
-                            facts,
-                            List.of(
-                                new DevicePluginProvider.NodePool(
-                                    policies.getLast(), Set.of("gpu-1"))),
-                            Map.of(),
-                            Map.of())))
-            .toList();
+        Arrays.stream(DevicePluginPolicy.Provider.values()).map(AllPlans::devicePlugin).toList();
     var schedulers =
         Arrays.stream(SchedulerPolicy.Provider.values())
             .map(SchedulerProviders::of)
@@ -79,8 +67,17 @@ final class AllPlans {
         .toList();
   }
 
-  private static void withHami(NumaPolicySpec spec) {
-    spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi;
-    spec.devicePlugin.hami = new DevicePluginPolicy.Hami();
+  private static Provision devicePlugin(DevicePluginPolicy.Provider provider) {
+    var policy = policy("devices", 3, spec -> spec.devicePlugin.provider = provider);
+    return DevicePluginProviders.of(provider)
+        .plan(
+            new DevicePluginProvider.Input(
+                cluster(34),
+                List.of(new DevicePluginProvider.NodePool(policy, Set.of("gpu-1"))),
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                List.of()))
+        .provision();
   }
 }

@@ -32,9 +32,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ConfigFilesTest {
   private static final Path CONFIG = Path.of("config");
   private static final String NAMESPACE = "numa-operator-system";
+  private static final String[] ROLES = {
+    "rbac", "hami", "nvidia", "gpu-operator", "cleanup-failed-pods"
+  };
 
   static List<HasMetadata> roles() {
-    return objects("rbac", "hami", "cleanup-failed-pods").filter(Rbac::isRole).toList();
+    return objects(ROLES).filter(Rbac::isRole).toList();
   }
 
   @ParameterizedTest
@@ -69,7 +72,7 @@ class ConfigFilesTest {
   void everyRoleIsBoundToTheOperatorAndToNobodyElse() {
     var subject = new Subject("", "ServiceAccount", "numa-operator", NAMESPACE);
     var bound = new TreeSet<String>();
-    for (var object : objects("rbac", "hami", "cleanup-failed-pods").toList()) {
+    for (var object : objects(ROLES).toList()) {
       switch (object) {
         case RoleBinding binding -> {
           assertThat(binding.getSubjects())
@@ -209,7 +212,16 @@ class ConfigFilesTest {
   /** Kustomize drops nothing silently: each file of a folder is in its kustomization. */
   @Test
   void everyFileIsInItsKustomization() throws IOException {
-    for (var folder : List.of("rbac", "manager", "hami", "cleanup-failed-pods", "default", "crd")) {
+    for (var folder :
+        List.of(
+            "rbac",
+            "manager",
+            "hami",
+            "nvidia",
+            "gpu-operator",
+            "cleanup-failed-pods",
+            "default",
+            "crd")) {
       var directory = CONFIG.resolve(folder);
       var listed = new ArrayList<String>();
       new YAMLMapper()
@@ -231,7 +243,9 @@ class ConfigFilesTest {
   /** A sample with a misspelled field would be accepted with --validate=false, and mean nothing. */
   @Test
   void samplesHoldOnlyKnownFields() throws IOException {
-    for (var file : List.of("gpu-nodes.yaml", "observe.yaml")) {
+    for (var file :
+        List.of(
+            "gpu-nodes.yaml", "observe.yaml", "hami.yaml", "nvidia.yaml", "gpu-operator.yaml")) {
       var yaml = Files.readString(CONFIG.resolve("samples").resolve(file));
       var policy = Serialization.unmarshal(yaml, NumaPolicy.class);
       var written = new YAMLMapper().readTree(yaml).get("spec");

@@ -21,6 +21,7 @@ import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.NodeFacts;
 import io.numaoperator.readiness.NodeEvidence.Plan;
 import io.numaoperator.readiness.NodeEvidence.Topology;
+import io.numaoperator.rollout.Devices;
 import io.numaoperator.rollout.Drain;
 import io.numaoperator.rollout.Drain.GivenUp;
 import io.numaoperator.rollout.NodeProgress;
@@ -58,6 +59,8 @@ class NodeReadinessTest {
     NodeEvidence.Scheduler scheduler = new NodeEvidence.Scheduler.NotWanted();
     Optional<String> heldBack = Optional.empty();
     Topology topology = new Topology.Published(List.of());
+    Devices devicesChange = new Devices.AsWanted();
+    DeviceEvidence devices = DeviceEvidence.NONE;
 
     World() {
       policy.mode = NumaPolicySpec.Mode.Enforce;
@@ -115,11 +118,13 @@ class NodeReadinessTest {
               Optional.empty(),
               false,
               false,
-              Drain.NONE),
+              Drain.NONE,
+              devicesChange),
           waitsFor,
           observed,
           topology,
-          scheduler);
+          scheduler,
+          devices);
     }
 
     void differs() {

@@ -68,6 +68,8 @@ final class RandomWorld {
       if (random.nextInt(10) == 0) {
         node.target(REACHED); // not settled: it would prove the change
         right.add(node.name);
+      } else if (random.nextInt(3) == 0) {
+        node.devices(new Devices.Change("d", now));
       }
       fill(node);
       nodes.add(node);
@@ -108,7 +110,11 @@ final class RandomWorld {
   List<NodeProgress> unfinished() {
     return nodes.stream()
         .map(TestNode::progress)
-        .filter(node -> node.begun() || (!node.target().equals(REACHED) && !node.failed()))
+        .filter(
+            node ->
+                node.begun()
+                    || node.devicesWanted()
+                    || (!node.target().equals(REACHED) && !node.failed()))
         .toList();
   }
 
@@ -126,6 +132,7 @@ final class RandomWorld {
     assertThat(decision.actions()).extracting(Action::node).doesNotHaveDuplicates();
     decision.actions().forEach(this::carryOut);
     nodes.stream().filter(node -> random.nextInt(4) == 0).forEach(this::live);
+    nodes.forEach(this::load);
     now = now.plusSeconds(10 + random.nextInt(20));
     var idle = decision.actions().isEmpty() && nodes.stream().noneMatch(n -> n.progress().begun());
     var undisturbed =
@@ -157,11 +164,16 @@ final class RandomWorld {
       case Action.Cordon cordon -> cordon(node, cordon);
       case Action.BeginPhase begin -> node.phase = Optional.of(begin.phase());
       case Action.Evict evict -> evict.pods().forEach(pod -> evict(node, pod));
+      case Action.LoadDevices load -> {
+        assertThat(node.cordon).isInstanceOf(Cordon.Ours.class);
+        assertFree(node);
+        node.devices = new Devices.Loading(load.hash(), false, now.plusSeconds(60));
+      }
+      case Action.DevicesLoaded loaded ->
+          node.devices = loaded.back() ? new Devices.AsWanted() : new Devices.Failed(loaded.hash());
       case Action.Grant grant -> {
-        assertThat(node.holders).isEmpty();
-        assertThat(node.residents).noneMatch(pod -> pod.kind() == Kind.Replaced);
-        assertThat(settings.windows().isOpenAt(now)).isTrue();
-        assertThat(isStoppedByFailure()).isFalse();
+        assertThat(node.devices).isInstanceOf(Devices.AsWanted.class);
+        assertFree(node);
         node.grant(grant.attempt(), grant.hash());
       }
       case Action.Revoke revoke -> node.grant = Optional.empty();
@@ -174,6 +186,13 @@ final class RandomWorld {
         node.settled = node.target.equals(REACHED);
       }
     }
+  }
+
+  private void assertFree(TestNode node) {
+    assertThat(node.holders).isEmpty();
+    assertThat(node.residents).noneMatch(pod -> pod.kind() == Kind.Replaced);
+    assertThat(settings.windows().isOpenAt(now)).isTrue();
+    assertThat(isStoppedByFailure()).isFalse();
   }
 
   private void cordon(TestNode node, Action.Cordon cordon) {
@@ -254,6 +273,14 @@ final class RandomWorld {
     node.residents.removeIf(Resident::terminating);
     if (node.residents.stream().noneMatch(pod -> pod.name().endsWith("/llm"))) {
       node.holders = List.of();
+    }
+  }
+
+  /** A plugin whose number has no luck never comes back. */
+  private void load(TestNode node) {
+    if (node.devices instanceof Devices.Loading(var hash, var back, var settles)) {
+      boolean lost = failing > 0 && Math.floorMod(node.name.hashCode(), failing) == 0;
+      node.devices = new Devices.Loading(hash, !lost && !now.isBefore(settles), settles);
     }
   }
 

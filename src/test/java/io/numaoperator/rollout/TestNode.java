@@ -40,6 +40,7 @@ final class TestNode {
   Optional<String> gang = Optional.empty();
   Optional<GivenUp> givenUp = Optional.empty();
   List<Resident> residents = new ArrayList<>();
+  Devices devices = new Devices.AsWanted();
 
   private TestNode(String name) {
     this.name = name;
@@ -66,7 +67,8 @@ final class TestNode {
         revision,
         settled,
         newcomer,
-        new Drain(phase, gang, givenUp, residents));
+        new Drain(phase, gang, givenUp, residents),
+        devices);
   }
 
   TestNode in(String domain) {
@@ -96,6 +98,11 @@ final class TestNode {
 
   TestNode newcomer() {
     newcomer = true;
+    return this;
+  }
+
+  TestNode devices(Devices devices) {
+    this.devices = devices;
     return this;
   }
 

@@ -1,42 +1,50 @@
 package io.numaoperator.plan.device;
 
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.nvidia.ClusterPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Provision;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 
 /** One device plugin that the operator can configure. */
 public interface DevicePluginProvider {
-  /**
-   * The ConfigMaps that {@link #plan} wants to see for these policies, beside those that the
-   * operator made; see {@link Input#foreign}.
-   */
-  SortedSet<ConfigMapRef> reads(List<NumaPolicy> policies);
+  /** Beside those that the operator made, the ConfigMaps that {@link #plan} wants to see. */
+  SortedSet<ConfigMapRef> reads(Input input);
 
-  /** What to apply for it. */
-  Provision plan(Input input);
+  /** What to apply for it, and what the plugin of each node is to load. */
+  DevicePlan plan(Input input);
 
   /**
    * What it is planned from.
    *
    * @param pools the policies that use this provider
-   * @param owned config.json of each ConfigMap that the operator made for this provider (it carries
-   *     our part and provider labels)
-   * @param foreign config.json of each ConfigMap of {@link #reads} that exists and is not ours;
-   *     empty text where it has none
+   * @param owned data of each ConfigMap that the operator made for this provider (it carries our
+   *     part and provider labels)
+   * @param foreign data of each ConfigMap of {@link #reads} that exists and is not ours
+   * @param nodes what is known of the cluster's nodes, by name
+   * @param clusterPolicies the GPU Operator's
    */
   record Input(
       ClusterFacts facts,
       List<NodePool> pools,
-      Map<ConfigMapRef, String> owned,
-      Map<ConfigMapRef, String> foreign) {
+      Map<ConfigMapRef, Map<String, String>> owned,
+      Map<ConfigMapRef, Map<String, String>> foreign,
+      Map<String, NodeDevices> nodes,
+      List<ClusterPolicy> clusterPolicies) {
     public Input {
       pools = List.copyOf(pools);
       owned = Map.copyOf(owned);
       foreign = Map.copyOf(foreign);
+      nodes = Map.copyOf(nodes);
+      clusterPolicies = List.copyOf(clusterPolicies);
+    }
+
+    NodeDevices node(String name) {
+      return nodes.getOrDefault(name, NodeDevices.UNKNOWN);
     }
   }
 
@@ -44,6 +52,30 @@ public interface DevicePluginProvider {
   record NodePool(NumaPolicy policy, Set<String> nodes) {
     public NodePool {
       nodes = Set.copyOf(nodes);
+    }
+  }
+
+  /**
+   * The outcome.
+   *
+   * @param wishes by node; a node of a pool that is not in it is left as it is
+   * @param unused of the objects, those ConfigMaps that no policy and no plugin that runs needs;
+   *     they go once no DaemonSet mounts them
+   * @param clusterPolicy to be applied with exactly these fields; without a spec what we had
+   *     applied is given up
+   */
+  record DevicePlan(
+      Provision provision,
+      Map<String, Wish> wishes,
+      Set<ConfigMapRef> unused,
+      Optional<ClusterPolicy> clusterPolicy) {
+    public DevicePlan {
+      wishes = Map.copyOf(wishes);
+      unused = Set.copyOf(unused);
+    }
+
+    static DevicePlan of(Provision provision) {
+      return new DevicePlan(provision, Map.of(), Set.of(), Optional.empty());
     }
   }
 }

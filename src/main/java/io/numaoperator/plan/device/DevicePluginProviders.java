@@ -1,10 +1,10 @@
 package io.numaoperator.plan.device;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.numaoperator.api.DevicePluginPolicy;
 import io.numaoperator.api.NumaPolicy;
-import io.numaoperator.plan.Part;
+import io.numaoperator.plan.Ownership;
 import io.numaoperator.plan.Provision;
-import java.util.List;
 import java.util.Locale;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -17,25 +17,38 @@ public final class DevicePluginProviders {
     return switch (provider) {
       case HAMi -> new HamiDevicePlugin();
       case None -> new Nothing(Provision.Objects.none(name(provider)));
-      case NVIDIA, GPUOperator ->
-          new Nothing(Provision.NotYet.of(Part.DEVICE_PLUGIN, provider.name()));
+      case NVIDIA, GPUOperator -> new NvidiaDevicePlugin(provider);
     };
   }
 
   /** The value of the provider label. */
-  static String name(DevicePluginPolicy.Provider provider) {
+  public static String name(DevicePluginPolicy.Provider provider) {
     return provider.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Where the policy says that its plugin is. */
+  public static String namespace(NumaPolicy policy) {
+    var plugin = policy.getSpec().devicePlugin;
+    return plugin.provider == DevicePluginPolicy.Provider.HAMi
+        ? HamiDevicePlugin.target(policy).namespace()
+        : NvidiaSite.of(policy).config().namespace();
+  }
+
+  /** Whether an object of ours carries the provider's label. */
+  public static boolean isMadeBy(DevicePluginPolicy.Provider provider, HasMetadata object) {
+    var labels = object.getMetadata().getLabels();
+    return labels != null && name(provider).equals(labels.get(Ownership.PROVIDER_LABEL));
   }
 
   private record Nothing(Provision provision) implements DevicePluginProvider {
     @Override
-    public SortedSet<ConfigMapRef> reads(List<NumaPolicy> policies) {
+    public SortedSet<ConfigMapRef> reads(Input input) {
       return new TreeSet<>();
     }
 
     @Override
-    public Provision plan(Input input) {
-      return provision;
+    public DevicePlan plan(Input input) {
+      return DevicePlan.of(provision);
     }
   }
 }

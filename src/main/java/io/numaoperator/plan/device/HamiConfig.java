@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.numaoperator.plan.ContentHash;
 import io.numaoperator.plan.Ownership;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,7 +19,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * HAMi's config.json: {@code {"nodeconfig": [{"name": NODE, …}]}}.
@@ -42,10 +45,12 @@ final class HamiConfig {
   /**
    * The new content.
    *
+   * @param entries hash of the entry of each node that has one of ours now
    * @param otherMode nodes that got no entry since another operatingmode (mig) is set for them,
    *     sorted
    */
-  record Merged(String json, List<String> otherMode) implements Result {}
+  record Merged(String json, SortedMap<String, String> entries, List<String> otherMode)
+      implements Result {}
 
   /** The existing content is not what HAMi can read; why completes a sentence. */
   record Invalid(String why) implements Result {}
@@ -55,8 +60,10 @@ final class HamiConfig {
    *
    * @param existing of our ConfigMap, or of HAMi's own the first time
    * @param nodes node name → devicesplitcount
+   * @param kept nodes whose entry of ours stays as it is
    */
-  static Result merge(Optional<String> existing, SortedMap<String, OptionalInt> nodes) {
+  static Result merge(
+      Optional<String> existing, SortedMap<String, OptionalInt> nodes, Set<String> kept) {
     ObjectMapper mapper = mapper();
     JsonNode parsed;
     try {
@@ -78,7 +85,7 @@ final class HamiConfig {
       }
     }
     var modes = new HashMap<String, String>();
-    others.removeIf(HamiConfig::isOurs);
+    others.removeIf(entry -> isOurs(entry) && !isOf(entry, kept));
     for (var entry : others) {
       if (!(entry instanceof ObjectNode object)) {
         return new Invalid("nodeconfig has an entry that is not an object");
@@ -91,16 +98,19 @@ final class HamiConfig {
           .ifPresent(mode -> modes.put(text(object, NAME).orElse(""), mode));
     }
     var otherMode = new ArrayList<String>();
+    var hashes = new TreeMap<String, String>();
     var entries = root.putArray(key).addAll(others);
     nodes.forEach(
         (node, splitCount) -> {
           if (modes.getOrDefault(node, HAMI_CORE).equals(HAMI_CORE)) {
-            fill(entries.addObject(), node, splitCount);
+            var entry = entries.addObject();
+            fill(entry, node, splitCount);
+            hashes.put(node, ContentHash.of(entry.toString()));
           } else {
             otherMode.add(node);
           }
         });
-    return new Merged(write(mapper, root), otherMode);
+    return new Merged(write(mapper, root), hashes, otherMode);
   }
 
   private static void fill(ObjectNode entry, String node, OptionalInt splitCount) {
@@ -117,6 +127,11 @@ final class HamiConfig {
   private static boolean isOurs(JsonNode entry) {
     return entry instanceof ObjectNode object
         && text(object, MARK).filter(Ownership.OPERATOR::equals).isPresent();
+  }
+
+  private static boolean isOf(JsonNode entry, Set<String> nodes) {
+    return entry instanceof ObjectNode object
+        && text(object, NAME).filter(nodes::contains).isPresent();
   }
 
   private static boolean isTextOrAbsent(ObjectNode entry, String key) {

@@ -8,18 +8,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.numaoperator.api.DevicePluginPolicy;
+import io.numaoperator.api.KubeletPolicy;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.Golden;
 import io.numaoperator.plan.Ownership;
 import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 class DevicePluginProvidersTest {
   private static final ConfigMapRef HAMIS = new ConfigMapRef("hami-system", "hami-device-plugin");
@@ -90,11 +92,13 @@ class DevicePluginProvidersTest {
     assertThat(objects)
         .extracting(object -> object.getMetadata().getNamespace())
         .containsExactly("gpu-sharing", "hami-system");
-    assertThat(hami().reads(List.of(other, GPU.policy())))
+    assertThat(hami().reads(input(List.of(new NodePool(other, Set.of()), GPU), Map.of(), Map.of())))
         .containsExactly(
             new ConfigMapRef("gpu-sharing", "hami-device-plugin"),
+            new ConfigMapRef("gpu-sharing", "hami-scheduler-device"),
             new ConfigMapRef("gpu-sharing", "numaoperator-hami-config"),
             HAMIS,
+            new ConfigMapRef("hami-system", "hami-scheduler-device"),
             OURS);
   }
 
@@ -122,6 +126,113 @@ class DevicePluginProvidersTest {
         .filteredOn(remark -> remark.reason().equals("NotInHamiCoreMode"))
         .singleElement()
         .satisfies(remark -> assertThat(remark.message()).endsWith(": gpu-2"));
+  }
+
+  @Test
+  void nodesSplitByMigGetNoEntryAndAreNamed() {
+    var mig =
+        new NodeDevices(
+            true,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of("[{\"id\":\"GPU-1\",\"mode\":\"mig\"}]"),
+            List.of());
+    var plan = hami().plan(input(List.of(GPU), Map.of("gpu-2", mig)));
+    assertThat(json(plan.provision())).contains("gpu-1").doesNotContain("gpu-2");
+    assertThat(plan.wishes()).containsEntry("gpu-2", new Wish.Nothing());
+    assertThat(((Provision.Objects) plan.provision()).remarks())
+        .filteredOn(remark -> remark.reason().equals("NotInHamiCoreMode"))
+        .singleElement()
+        .satisfies(remark -> assertThat(remark.message()).endsWith(": gpu-2"));
+  }
+
+  @Test
+  void hamiWantsTheScopeContainer() {
+    GPU.policy().getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Pod;
+    try {
+      var planned = (Provision.Objects) plan(List.of(GPU), Map.of(), Map.of());
+      assertThat(planned.remarks())
+          .extracting(Provision.Remark::reason)
+          .contains("HAMiWantsContainerScope");
+    } finally {
+      GPU.policy().getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container;
+    }
+  }
+
+  /** A changed entry is loaded by a new pod, once the plugin mounts our ConfigMap. */
+  @Test
+  void eachNodeLoadsItsEntry() {
+    var plan = hami().plan(input(List.of(GPU), Map.of("gpu-1", running(OURS.name()))));
+    assertThat(plan.wishes())
+        .containsEntry("gpu-2", new Wish.Unknown())
+        .hasEntrySatisfying("gpu-1", wish -> assertThat(((Wish.Load) wish).reachable()).isTrue());
+    var other = new NodePool(hami("gpu", 1, 8), Set.of("gpu-1"));
+    var changed = hami().plan(input(List.of(other), Map.of("gpu-1", running("theirs"))));
+    assertThat(((Wish.Load) changed.wishes().get("gpu-1")).reachable()).isFalse();
+    assertThat(((Wish.Load) changed.wishes().get("gpu-1")).hash())
+        .isNotEqualTo(((Wish.Load) plan.wishes().get("gpu-1")).hash());
+  }
+
+  /** As its kubelet does. */
+  @Test
+  void aNodeThatIsLetGoKeepsItsEntry() {
+    var held = json(plan(List.of(GPU), Map.of(), Map.of(HAMIS, CHART)));
+    var letGo =
+        new NodeDevices(
+            false,
+            Optional.empty(),
+            Optional.of(
+                new DeviceMark(
+                    DevicePluginPolicy.Provider.HAMi,
+                    DeviceMark.State.Loaded,
+                    "h",
+                    Instant.EPOCH,
+                    "")),
+            Optional.empty(),
+            List.of());
+    var plan =
+        hami()
+            .plan(
+                new DevicePluginProvider.Input(
+                    cluster(34),
+                    List.of(),
+                    data(Map.of(OURS, held)),
+                    Map.of(),
+                    Map.of("gpu-1", letGo),
+                    List.of()));
+    assertThat(json(plan.provision())).contains("gpu-1").doesNotContain("gpu-2");
+    assertThat(plan.unused()).isEmpty();
+  }
+
+  @Test
+  void withoutPoliciesAndPluginsItIsUnused() {
+    var held = json(plan(List.of(GPU), Map.of(), Map.of(HAMIS, CHART)));
+    assertThat(hami().plan(input(List.of(), Map.of(OURS, held), Map.of())).unused())
+        .containsExactly(OURS);
+  }
+
+  private static NodeDevices running(String configMap) {
+    return new NodeDevices(
+        true,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        List.of(
+            new RunningPlugin(
+                RunningPlugin.Kind.HAMi,
+                "hami-system",
+                "hami-device-plugin-1",
+                true,
+                Instant.EPOCH,
+                Set.of(configMap),
+                Map.of(),
+                "projecthami/hami:v2.10.1",
+                true)));
+  }
+
+  private static DevicePluginProvider.Input input(
+      List<NodePool> pools, Map<String, NodeDevices> nodes) {
+    return new DevicePluginProvider.Input(cluster(34), pools, Map.of(), Map.of(), nodes, List.of());
   }
 
   @Test
@@ -161,18 +272,10 @@ class DevicePluginProvidersTest {
   @Test
   void noneIsNothing() {
     var none = DevicePluginProviders.of(DevicePluginPolicy.Provider.None);
-    assertThat(none.reads(List.of(policy("a", 1)))).isEmpty();
-    assertThat(none.plan(input(List.of(), Map.of(), Map.of())))
+    var pool = new NodePool(policy("a", 1), Set.of("gpu-1"));
+    assertThat(none.reads(input(List.of(pool), Map.of(), Map.of()))).isEmpty();
+    assertThat(none.plan(input(List.of(pool), Map.of(), Map.of())).provision())
         .isEqualTo(Provision.Objects.none("none"));
-  }
-
-  @ParameterizedTest
-  @EnumSource(names = {"NVIDIA", "GPUOperator"})
-  void saysWhatItCannotDoYet(DevicePluginPolicy.Provider provider) {
-    assertThat(DevicePluginProviders.of(provider).plan(input(List.of(), Map.of(), Map.of())))
-        .isInstanceOfSatisfying(
-            Provision.NotYet.class,
-            notYet -> assertThat(notYet.message()).contains(provider.name()));
   }
 
   private static NumaPolicy hami(String name, int day, int splitCount) {
@@ -183,6 +286,7 @@ class DevicePluginProvidersTest {
           spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi;
           spec.devicePlugin.hami = new DevicePluginPolicy.Hami();
           spec.devicePlugin.hami.deviceSplitCount = splitCount;
+          spec.kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container;
         });
   }
 
@@ -192,12 +296,19 @@ class DevicePluginProvidersTest {
 
   private static Provision plan(
       List<NodePool> pools, Map<ConfigMapRef, String> owned, Map<ConfigMapRef, String> foreign) {
-    return hami().plan(input(pools, owned, foreign));
+    return hami().plan(input(pools, owned, foreign)).provision();
   }
 
   private static DevicePluginProvider.Input input(
       List<NodePool> pools, Map<ConfigMapRef, String> owned, Map<ConfigMapRef, String> foreign) {
-    return new DevicePluginProvider.Input(cluster(34), pools, owned, foreign);
+    return new DevicePluginProvider.Input(
+        cluster(34), pools, data(owned), data(foreign), Map.of(), List.of());
+  }
+
+  private static Map<ConfigMapRef, Map<String, String>> data(Map<ConfigMapRef, String> config) {
+    return config.entrySet().stream()
+        .collect(
+            Collectors.toMap(Map.Entry::getKey, entry -> Map.of("config.json", entry.getValue())));
   }
 
   private static List<HasMetadata> objects(Provision provision) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -17,7 +18,8 @@ class HamiConfigTest {
   private static final String OURS =
       """
       { "name" : "gpu-1", "operatingmode" : "hami-core", "enablenumatopology" : true,\
-       "enablegetpreferredallocation" : true, "managedby" : "numa-operator" }""";
+       "enablegetpreferredallocation" : true, "managedby" : "numa-operator" }\
+      """;
 
   @Test
   void withoutAnExistingOneThereAreOurEntriesOnly() {
@@ -112,7 +114,7 @@ class HamiConfigTest {
           """,
       quoteCharacter = '`')
   void refusesWhatHamiWouldDropForItsDefaults(String existing, String why) {
-    assertThat(HamiConfig.merge(Optional.of(existing), nodes("gpu-1")))
+    assertThat(HamiConfig.merge(Optional.of(existing), nodes("gpu-1"), Set.of()))
         .isInstanceOfSatisfying(
             HamiConfig.Invalid.class, invalid -> assertThat(invalid.why()).contains(why));
   }
@@ -140,7 +142,7 @@ class HamiConfigTest {
 
   private static HamiConfig.Merged merged(
       Optional<String> existing, SortedMap<String, OptionalInt> nodes) {
-    var result = HamiConfig.merge(existing, nodes);
+    var result = HamiConfig.merge(existing, nodes, Set.of());
     assertThat(result).isInstanceOf(HamiConfig.Merged.class);
     return (HamiConfig.Merged) result;
   }

@@ -66,8 +66,8 @@ class PodRequestsTest {
     assertThat(
             PodRequests.of(
                     pod(
-                        "{containers: [{name: a, resources: {requests: {cpu: 500m}, limits: {cpu: 1,"
-                            + " memory: 1Gi}}}]}"))
+                        "{containers: [{name: a, resources: {requests: {cpu: 500m}, limits: {cpu:"
+                            + " 1, memory: 1Gi}}}]}"))
                 .guaranteed())
         .isFalse();
   }

@@ -1,0 +1,41 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.numaoperator.api.DevicePluginPolicy.Provider;
+import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.plan.device.ConfigMapRef;
+import io.numaoperator.plan.device.NodeDevices;
+import io.numaoperator.plan.device.RunningPlugin;
+import io.numaoperator.plan.device.Wish;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What the device plugins of all nodes are to load, by the last plan, and what runs now.
+ *
+ * @param planned whether there was a plan yet
+ * @param refused providers that could not be planned: what their nodes have stays
+ * @param found since when a plugin surely finds what is in each ConfigMap
+ */
+record DeviceView(
+    boolean planned,
+    Map<String, Wish> wishes,
+    Set<Provider> refused,
+    Map<ConfigMapRef, Instant> found,
+    Map<String, List<RunningPlugin>> plugins) {
+  static final DeviceView NONE = new DeviceView(false, Map.of(), Set.of(), Map.of(), Map.of());
+
+  Wish wish(NumaPolicy policy, String node) {
+    var provider = policy.getSpec().devicePlugin.provider;
+    return !planned || (refused.contains(provider) && !Restoration.isUnderWay(policy))
+        ? new Wish.Unknown()
+        : wishes.getOrDefault(node, new Wish.Nothing());
+  }
+
+  NodeDevices seen(Node node, boolean hasPolicy) {
+    return Nodes.devices(
+        node, hasPolicy, plugins.getOrDefault(node.getMetadata().getName(), List.of()));
+  }
+}
