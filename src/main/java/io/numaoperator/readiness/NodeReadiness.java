@@ -9,7 +9,6 @@ import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.Plan;
 import io.numaoperator.readiness.NodeEvidence.Scheduler;
-import io.numaoperator.readiness.NodeEvidence.Topology;
 import io.numaoperator.rollout.NodeProgress.Cordon;
 import io.numaoperator.rollout.NodeProgress.Target;
 import io.numaoperator.rollout.Wait;
@@ -53,18 +52,6 @@ public final class NodeReadiness {
                       + "), and so do its state files"
                       + nextVersion(e)));
 
-  private static final Chain<NodeEvidence> TOPOLOGY_CHAIN =
-      Chain.of(
-          List.of(
-              NodeReadiness::inventoryIsAwaited,
-              NodeReadiness::agentIsSilent,
-              NodeReadiness::topologyIsNotJudged,
-              NodeReadiness::topologyIsMissing,
-              NodeReadiness::topologyDisagrees),
-          e ->
-              Verdict.yes(
-                  "Published", "the NodeResourceTopology agrees with the kubelet's PodResources"));
-
   private NodeReadiness() {}
 
   /** All conditions, by type, in the order of the chain that they form. */
@@ -72,8 +59,8 @@ public final class NodeReadiness {
     var verdicts = new LinkedHashMap<String, Verdict>();
     verdicts.put(KUBELET, KUBELET_CHAIN.judge(evidence));
     verdicts.put(DEVICES, DeviceChecks.CHAIN.judge(evidence));
-    verdicts.put(TOPOLOGY, TOPOLOGY_CHAIN.judge(evidence));
-    verdicts.put(SCHEDULER, scheduler(evidence));
+    verdicts.put(TOPOLOGY, TopologyLink.judge(evidence));
+    verdicts.put(SCHEDULER, SchedulerLink.judge(evidence));
     verdicts.put(ALIGNMENT, alignment(evidence, verdicts));
     return verdicts;
   }
@@ -255,57 +242,6 @@ public final class NodeReadiness {
     return when(
         !e.node().ready(),
         () -> Verdict.no("NodeNotReady", "the Node's Ready condition is not True"));
-  }
-
-  // ---- topology and scheduler
-
-  private static Optional<Verdict> topologyIsNotJudged(NodeEvidence e) {
-    return e.topology() instanceof Topology.NotJudged(var why)
-        ? Optional.of(Verdict.unknown("NotJudged", why))
-        : Optional.empty();
-  }
-
-  private static Optional<Verdict> topologyIsMissing(NodeEvidence e) {
-    return when(
-        e.topology() instanceof Topology.Missing,
-        () -> Verdict.no("NotPublished", "there is no NodeResourceTopology for this node"));
-  }
-
-  private static Optional<Verdict> topologyDisagrees(NodeEvidence e) {
-    return e.topology() instanceof Topology.Published(var differences) && !differences.isEmpty()
-        ? Optional.of(
-            Verdict.no(
-                "Stale",
-                "the NodeResourceTopology differs from the kubelet's PodResources: "
-                    + listed(differences)))
-        : Optional.empty();
-  }
-
-  private static Verdict scheduler(NodeEvidence e) {
-    return switch (e.scheduler()) {
-      case Scheduler.NotWanted notWanted ->
-          Verdict.unknown(
-              "NoScheduler",
-              "the policy has no NUMA-aware scheduler: its owner accepts that pods can be bound"
-                  + " here and then be rejected with TopologyAffinityError");
-      case Scheduler.NotJudged(var why) -> Verdict.unknown("NotJudged", why);
-      case Scheduler.Down(var why) -> Verdict.no("SchedulerDown", why);
-      case Scheduler.Unaware unaware ->
-          Verdict.no("NotSeen", "the scheduler has not read this node's NodeResourceTopology");
-      case Scheduler.Aware(var foreign) ->
-          Verdict.yes(
-              "Aware",
-              "the scheduler places pods by this node's NodeResourceTopology" + told(foreign));
-    };
-  }
-
-  private static String told(int foreignPods) {
-    return foreignPods == 0
-        ? ""
-        : "; "
-            + foreignPods
-            + " pods with devices were bound here by another scheduler, which may send more than"
-            + " fit: set their spec.schedulerName";
   }
 
   /**
