@@ -11,6 +11,12 @@ public final class Names {
   /** Label of a Node whose AlignmentReady condition is True; workloads can select it. */
   public static final String ALIGNED_LABEL = GROUP + "/aligned";
 
+  /**
+   * Label of a Namespace: "true" gives its new pods the scheduler's name (spec.scheduler's
+   * assignNamespaces).
+   */
+  public static final String ASSIGN_SCHEDULER_LABEL = GROUP + "/assign-scheduler";
+
   /** Annotation of a NumaPolicy: "true" starts no new change on any of its nodes. */
   public static final String PAUSED_ANNOTATION = GROUP + "/paused";
 

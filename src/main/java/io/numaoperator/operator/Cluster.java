@@ -3,9 +3,11 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.api.admission.MutatingAdmissionPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.ClusterVersion;
 import io.numaoperator.plan.KubernetesRelease;
+import io.numaoperator.plan.scheduler.SchedulerFacts;
 import io.numaoperator.plan.scheduler.TopologyRevision;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -25,6 +27,7 @@ class Cluster {
   private final OperatorSettings settings;
   private final ClusterVersion server;
   private final KubernetesRelease release;
+  private final boolean mutatingAdmissionPolicies;
 
   @Inject
   Cluster(KubernetesClient client, ClusterCache cache, OperatorSettings settings) {
@@ -38,6 +41,11 @@ class Cluster {
     this.server =
         ClusterVersion.parse(version)
             .orElseThrow(() -> new IllegalStateException("not a Kubernetes version: " + version));
+    this.mutatingAdmissionPolicies =
+        serves(
+            client,
+            MutatingAdmissionPolicy.GROUP + "/" + MutatingAdmissionPolicy.VERSION,
+            "mutatingadmissionpolicies");
   }
 
   ClusterFacts facts() {
@@ -68,8 +76,15 @@ class Cluster {
         .orElse(server);
   }
 
-  String topologyRevision() {
-    return TopologyRevision.of(cache.topologies().list().toList());
+  SchedulerFacts schedulerFacts() {
+    return new SchedulerFacts(
+        TopologyRevision.ofAny(cache.topologies().list().toList()), mutatingAdmissionPolicies);
+  }
+
+  private static boolean serves(KubernetesClient client, String apiVersion, String plural) {
+    var resources = client.getApiResources(apiVersion);
+    return resources != null
+        && resources.getResources().stream().anyMatch(r -> plural.equals(r.getName()));
   }
 
   /** Those of a namespace; asked for only before something of theirs would be deleted. */

@@ -17,6 +17,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Names;
+import io.numaoperator.api.admission.MutatingAdmissionPolicy;
+import io.numaoperator.api.admission.MutatingAdmissionPolicyBinding;
 import io.numaoperator.plan.ContentHash;
 import io.numaoperator.plan.Ownership;
 import io.numaoperator.plan.Part;
@@ -59,7 +61,11 @@ class ManagedObjects {
           Deployment.class);
 
   private static final List<Class<? extends HasMetadata>> CLUSTER_KINDS =
-      List.of(ClusterRole.class, ClusterRoleBinding.class);
+      List.of(
+          ClusterRole.class,
+          ClusterRoleBinding.class,
+          MutatingAdmissionPolicy.class,
+          MutatingAdmissionPolicyBinding.class);
 
   /** What is watched: a kind in a namespace; empty for a kind without namespace. */
   private record Place(Class<? extends HasMetadata> kind, String namespace) {
@@ -89,11 +95,13 @@ class ManagedObjects {
     try {
       store(place);
     } catch (KubernetesClientException e) {
-      if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+      // a kind that this API server does not have is as good as one that we may not see
+      if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN
+          && e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
         throw e;
       }
       LOG.infof(
-          "not allowed to watch %s in '%s': providers that need it are not available",
+          "cannot watch %s in '%s': providers that need it are not available",
           place.kind().getSimpleName(), place.namespace());
     }
   }

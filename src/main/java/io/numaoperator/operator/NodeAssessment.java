@@ -194,6 +194,8 @@ record NodeAssessment(
       case SchedulerState.None none ->
           new Scheduler.NotJudged(
               "whether scheduler provider " + provider + " has seen this node is not judged yet");
+      case SchedulerState.Unjudged(var why) -> new Scheduler.NotJudged(why);
+      case SchedulerState.Assumed(var scheduler) -> new Scheduler.Assumed(scheduler);
       case SchedulerState.Down(var why) -> new Scheduler.Down(why);
       case SchedulerState.Live(var nodes, var foreign) ->
           nodes.contains(node)
@@ -218,6 +220,7 @@ record NodeAssessment(
     }
     return switch (scheduler) {
       case Scheduler.Aware aware -> Optional.empty();
+      case Scheduler.Assumed assumed -> Optional.empty();
       case Scheduler.NotWanted notWanted -> Optional.empty();
       case Scheduler.Unaware unaware ->
           Optional.of("the scheduler has not read this node's NodeResourceTopology yet");

@@ -2,7 +2,6 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.ClusterFacts;
@@ -49,6 +48,7 @@ class Parts {
   private final Cluster cluster;
   private final BuiltInExtender extender;
   private final DevicePlugins devicePlugins;
+  private final Schedulers schedulers;
   private final Lock agents = new ReentrantLock();
 
   @Inject
@@ -57,8 +57,10 @@ class Parts {
       ManagedObjects objects,
       Cluster cluster,
       BuiltInExtender extender,
-      DevicePlugins devicePlugins) {
+      DevicePlugins devicePlugins,
+      Schedulers schedulers) {
     this.devicePlugins = devicePlugins;
+    this.schedulers = schedulers;
     this.extender = extender;
     this.cache = cache;
     this.objects = objects;
@@ -69,6 +71,7 @@ class Parts {
     objects.onChange(action);
     extender.onChange(action);
     devicePlugins.onChange(action);
+    schedulers.onChange(action);
   }
 
   /**
@@ -213,11 +216,11 @@ class Parts {
 
   /** The extender serves before the scheduler that asks it is made. */
   private Provision scheduler(SharedSettings shared, List<NumaPolicy> policies) {
-    var plan =
-        SchedulerProviders.of(shared.scheduler().provider)
-            .plan(
-                new SchedulerProvider.Input(
-                    cluster.facts(), policies, shared.scheduler(), cluster.topologyRevision()));
+    var input =
+        new SchedulerProvider.Input(
+            cluster.facts(), policies, shared.scheduler(), cluster.schedulerFacts());
+    var plan = SchedulerProviders.of(shared.scheduler().provider).plan(input);
+    schedulers.inForce(plan, input);
     if (!(plan instanceof Provision.Objects planned) || !BuiltInScheduler.isMadeBy(planned)) {
       extender.stop();
       return plan;
@@ -235,8 +238,6 @@ class Parts {
    * Whether a scheduler that reads NodeResourceTopology objects is at work now, by what is seen.
    */
   SchedulerState schedulerState() {
-    var deployment =
-        objects.find(Deployment.class, cluster.facts().namespace(), BuiltInScheduler.DEPLOYMENT);
-    return SchedulerState.of(deployment, extender.status());
+    return schedulers.state();
   }
 }

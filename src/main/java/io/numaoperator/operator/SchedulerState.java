@@ -6,18 +6,25 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** How the scheduler that the operator runs is. */
+/** How the scheduler of the policies is, by what is seen of it. */
 sealed interface SchedulerState {
   /** The operator runs none. */
   record None() implements SchedulerState {}
+
+  /** One of which it cannot be known whether it sees zones. */
+  record Unjudged(String why) implements SchedulerState {}
+
+  /** One that looks at its pods, and of which its owner says that it sees zones. */
+  record Assumed(String scheduler) implements SchedulerState {}
 
   /** It cannot place a pod now. */
   record Down(String why) implements SchedulerState {}
 
   /**
-   * A replica is available (its probe asks for its leader election too) and the extender answers.
+   * It places pods: BuiltIn, when a replica is available (its probe asks for its leader election
+   * too) and the extender answers; others as {@link Schedulers} has it.
    *
-   * @param nodes whose NodeResourceTopology the extender has read and can use
+   * @param nodes whose NodeResourceTopology it has read and can use
    * @param foreignPods node → how many pods with devices there were bound by another scheduler
    */
   record Live(Set<String> nodes, Map<String, Integer> foreignPods) implements SchedulerState {

@@ -100,6 +100,9 @@ public record NodeEvidence(
     /** One that this operator cannot judge. */
     record NotJudged(String why) implements Scheduler {}
 
+    /** It looks at its pods, and its owner says that it sees zones: nobody can check that. */
+    record Assumed(String scheduler) implements Scheduler {}
+
     /** It does not place pods now. */
     record Down(String why) implements Scheduler {}
 

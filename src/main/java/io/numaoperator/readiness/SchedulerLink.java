@@ -11,9 +11,16 @@ final class SchedulerLink {
       case Scheduler.NotWanted notWanted ->
           Verdict.unknown(
               "NoScheduler",
-              "the policy has no NUMA-aware scheduler: its owner accepts that pods can be bound here"
-                  + " and then be rejected with TopologyAffinityError");
+              "the policy has no NUMA-aware scheduler: its owner accepts that pods can be bound"
+                  + " here and then be rejected with TopologyAffinityError");
       case Scheduler.NotJudged(var why) -> Verdict.unknown("NotJudged", why);
+      case Scheduler.Assumed(var scheduler) ->
+          Verdict.yes(
+              "AssumedAware",
+              "scheduler "
+                  + scheduler
+                  + " looks at its pods; that it sees this node's zones is its owner's word"
+                  + " (scheduler.external.assumeAware), not something that was seen");
       case Scheduler.Down(var why) -> Verdict.no("SchedulerDown", why);
       case Scheduler.Unaware unaware ->
           Verdict.no("NotSeen", "the scheduler has not read this node's NodeResourceTopology");

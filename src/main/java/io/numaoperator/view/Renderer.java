@@ -17,6 +17,7 @@ import io.numaoperator.plan.delivery.PlannedNode;
 import io.numaoperator.plan.device.DevicePluginProvider;
 import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
 import io.numaoperator.plan.device.DevicePluginProviders;
+import io.numaoperator.plan.scheduler.SchedulerFacts;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
 import io.numaoperator.plan.scheduler.SchedulerProviders;
 import io.numaoperator.plan.scheduler.TopologyRevision;
@@ -40,6 +41,9 @@ import java.util.stream.Stream;
  * to be absent: ConfigMaps of others (HAMi), MachineConfigPools (OpenShift).
  */
 public final class Renderer {
+  /** The minor version since which the API server has MutatingAdmissionPolicy v1. */
+  private static final int MUTATING_ADMISSION_POLICIES = 36;
+
   private final Settings settings;
   private final List<NumaPolicy> policies;
   private final Inventory inventory;
@@ -146,10 +150,14 @@ public final class Renderer {
             SchedulerProviders.of(shared.scheduler().provider)
                 .plan(
                     new SchedulerProvider.Input(
-                        facts,
-                        policies,
-                        shared.scheduler(),
-                        TopologyRevision.of(inventory.topologies())))));
+                        facts, policies, shared.scheduler(), schedulerFacts()))));
+  }
+
+  /** As once the nodes have published: offline nobody waits for that. */
+  private SchedulerFacts schedulerFacts() {
+    return new SchedulerFacts(
+        Optional.of(TopologyRevision.of(inventory.topologies())),
+        facts.server().atLeast(MUTATING_ADMISSION_POLICIES));
   }
 
   private List<RenderedPart> devicePlugins() {

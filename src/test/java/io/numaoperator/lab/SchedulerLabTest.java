@@ -24,6 +24,7 @@ import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.ClusterVersion;
 import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.scheduler.BuiltInScheduler;
+import io.numaoperator.plan.scheduler.SchedulerFacts;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
 import io.numaoperator.scheduler.ExtenderCertificates;
 import io.numaoperator.scheduler.KubernetesSecretStore;
@@ -136,7 +137,7 @@ class SchedulerLabTest {
                             false),
                         List.of(policy),
                         new SchedulerPolicy(),
-                        "r1"));
+                        new SchedulerFacts(Optional.of("r1"), false)));
     var rendered =
         planned.objects().stream()
             .filter(ConfigMap.class::isInstance)

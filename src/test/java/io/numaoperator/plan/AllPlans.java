@@ -5,6 +5,7 @@ import static io.numaoperator.plan.Policies.policy;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.numaoperator.api.DevicePluginPolicy;
+import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.plan.agent.AgentPlan;
@@ -13,6 +14,7 @@ import io.numaoperator.plan.device.DevicePluginProvider;
 import io.numaoperator.plan.device.DevicePluginProviders;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
 import io.numaoperator.plan.scheduler.SchedulerProviders;
+import io.numaoperator.plan.scheduler.Seen;
 import io.numaoperator.plan.updater.TopologyUpdaterProvider;
 import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import java.util.ArrayList;
@@ -32,9 +34,8 @@ final class AllPlans {
     var facts = cluster(34);
     var policies =
         List.of(
-            policy("gpu", 1, spec -> spec.scheduler.replicas = 3),
-            policy(
-                "hami", 2, spec -> spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi));
+            policy("gpu", 1, AllPlans::withReplicasAndNamespaces),
+            policy("hami", 2, AllPlans::withHami));
     var updaters =
         Arrays.stream(TopologyUpdaterPolicy.Provider.values())
             .map(TopologyUpdaterProviders::of)
@@ -53,7 +54,10 @@ final class AllPlans {
                 scheduler ->
                     scheduler.plan(
                         new SchedulerProvider.Input(
-                            facts, policies, policies.getFirst().getSpec().scheduler, "r1")))
+                            facts,
+                            policies,
+                            policies.getFirst().getSpec().scheduler,
+                            Seen.topologies("r1"))))
             .toList();
     var provisions = new ArrayList<Provision>();
     provisions.add(AgentPlan.objects(facts, policies));
@@ -79,5 +83,15 @@ final class AllPlans {
                 Map.of(),
                 List.of()))
         .provision();
+  }
+
+  private static void withReplicasAndNamespaces(NumaPolicySpec spec) {
+    spec.scheduler.replicas = 3;
+    spec.scheduler.assignNamespaces = SchedulerPolicy.AssignNamespaces.Labelled;
+  }
+
+  private static void withHami(NumaPolicySpec spec) {
+    spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi;
+    spec.devicePlugin.hami = new DevicePluginPolicy.Hami();
   }
 }

@@ -482,6 +482,17 @@ class NodeReadinessTest {
         .isEqualTo(Status.Unknown);
   }
 
+  /** It is ready, and says openly that this is somebody's word. */
+  @Test
+  void aSchedulerThatIsAssumedToSeeZonesIsSaidToBeAssumed() {
+    var world = new World();
+    world.scheduler = new NodeEvidence.Scheduler.Assumed("theirs");
+    var verdicts = NodeReadiness.judge(world.evidence());
+    assertThat(verdicts.get(NodeReadiness.SCHEDULER).reason()).isEqualTo("AssumedAware");
+    assertThat(verdicts.get(NodeReadiness.SCHEDULER).message()).contains("theirs", "owner's word");
+    assertThat(verdicts.get(NodeReadiness.ALIGNMENT).isTrue()).isTrue();
+  }
+
   @Test
   void aMachineWithoutGpusHasNothingToReport() {
     var world = new World();

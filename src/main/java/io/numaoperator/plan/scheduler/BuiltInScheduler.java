@@ -34,6 +34,9 @@ public final class BuiltInScheduler implements SchedulerProvider {
   /** Name of the scheduler's Deployment. */
   public static final String DEPLOYMENT = NodeResourceTopologyMatch.NAME;
 
+  /** Name of the Lease by which one of its replicas leads. */
+  public static final String LEASE = SchedulerConfig.LEASE;
+
   /** Whether these objects are of this provider. */
   public static boolean isMadeBy(Provision.Objects objects) {
     return objects.provider().equals(PROVIDER);

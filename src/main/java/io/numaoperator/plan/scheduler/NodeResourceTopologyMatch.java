@@ -15,7 +15,7 @@ import java.util.Optional;
 /** The scheduler-plugins' kube-scheduler, beside the cluster's own and under its own name. */
 final class NodeResourceTopologyMatch implements SchedulerProvider {
   static final String NAME = "numa-scheduler";
-  private static final String PROVIDER = "noderesourcetopologymatch";
+  static final String PROVIDER = "noderesourcetopologymatch";
 
   @Override
   public Provision plan(Input input) {
@@ -23,8 +23,8 @@ final class NodeResourceTopologyMatch implements SchedulerProvider {
       return new Provision.Refused(
           "HAMiSchedulesItsOwnPods",
           "NodeResourceTopologyMatch rejects every pod that requests a resource absent from the"
-              + " node's allocatable, and HAMi's nvidia.com/gpumem and nvidia.com/gpucores are: HAMi's"
-              + " own scheduler places its pods; use scheduler.provider None or External");
+              + " node's allocatable, and HAMi's nvidia.com/gpumem and nvidia.com/gpucores are:"
+              + " HAMi's own scheduler places its pods; use scheduler.provider None or External");
     }
     var plugin = settings(input.setting());
     var image =
@@ -37,6 +37,15 @@ final class NodeResourceTopologyMatch implements SchedulerProvider {
                   .formatted(input.facts().server())
               + " scheduler.nodeResourceTopologyMatch.image to one that does, or use another"
               + " provider");
+    }
+    var minor = SchedulerRelease.minorOf(image.get());
+    if (minor.isPresent() && !SchedulerRelease.isWithinSkew(minor.get(), input.facts().server())) {
+      return new Provision.Refused(
+          "ImageOutsideSkew",
+          "%s is built from Kubernetes 1.%d: a kube-scheduler runs against an API server of its own"
+                  .formatted(image.get(), minor.get())
+              + " minor or the next one, and this one is %s; take another image or leave it out"
+                  .formatted(input.facts().server()));
     }
     return new Provision.Objects(PROVIDER, objects(input, plugin, image.get()), remarks(input));
   }
@@ -54,23 +63,36 @@ final class NodeResourceTopologyMatch implements SchedulerProvider {
     objects.addAll(access.topologyReader());
     objects.addAll(access.kubeScheduler());
     objects.add(workload.configMap(config));
-    objects.add(
-        workload.deployment(
-            image,
-            config,
-            Map.of(SchedulerWorkload.REVISION_ANNOTATION, input.topologyRevision())));
-    workload.disruptionBudget().ifPresent(objects::add);
+    // started before the first object it would never see that node (scheduler-plugins#967)
+    input
+        .seen()
+        .topologyRevision()
+        .ifPresent(
+            revision -> {
+              objects.add(
+                  workload.deployment(
+                      image, config, Map.of(TopologyRevision.ANNOTATION, revision)));
+              workload.disruptionBudget().ifPresent(objects::add);
+            });
     return objects;
   }
 
   /** Seen in cache/overreserve.go of v0.34.7: the cache is filled when the process starts. */
   private static List<Provision.Remark> remarks(Input input) {
+    if (input.seen().topologyRevision().isEmpty()) {
+      return List.of(
+          new Provision.Remark(
+              "AwaitingTopology",
+              "the scheduler is started when there is a NodeResourceTopology: started before, it"
+                  + " would bind blindly; look at TopologyPublished"));
+    }
     return input.setting().replicas > 1
         ? List.of(
             new Provision.Remark(
                 "StandbySchedulersHoldOldTopology",
                 "a standby scheduler keeps the topology that it read at its own start: after a"
-                    + " failover the first pods may be placed by old numbers; one replica is safer"))
+                    + " failover the first pods may be placed by old numbers; one replica is"
+                    + " safer"))
         : List.of();
   }
 
@@ -83,7 +105,7 @@ final class NodeResourceTopologyMatch implements SchedulerProvider {
                     policy.getSpec().devicePlugin.provider == DevicePluginPolicy.Provider.HAMi);
   }
 
-  private static SchedulerPolicy.NodeResourceTopologyMatch settings(SchedulerPolicy setting) {
+  static SchedulerPolicy.NodeResourceTopologyMatch settings(SchedulerPolicy setting) {
     return setting.nodeResourceTopologyMatch == null
         ? new SchedulerPolicy.NodeResourceTopologyMatch()
         : setting.nodeResourceTopologyMatch;

@@ -2,6 +2,8 @@ package io.numaoperator.plan.scheduler;
 
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.plan.ClusterFacts;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The KubeSchedulerConfiguration. It is decoded strictly: a field that the oldest release in {@link
@@ -29,6 +31,15 @@ final class SchedulerConfig {
       resourceName: %s
       resourceNamespace: %s
     profiles:
+    """
+            .formatted(LEASE, facts.namespace())
+        + profile(facts, setting.schedulerName, plugin);
+  }
+
+  /** One entry of profiles: what makes a scheduler see zones. */
+  static String profile(
+      ClusterFacts facts, String schedulerName, SchedulerPolicy.NodeResourceTopologyMatch plugin) {
+    return """
     - schedulerName: "%s"
       plugins:
         multiPoint:
@@ -41,33 +52,43 @@ final class SchedulerConfig {
           kind: NodeResourceTopologyMatchArgs
           scoringStrategy:
             type: %s
-            # weights only: all that a pod requests is scored, devices with weight 1
+            # weights only: all that a pod requests is scored, what is not named with weight 1
             resources:
-            - name: cpu
-              weight: 1
-            - name: memory
-              weight: 1
+    %s
           cacheResyncPeriodSeconds: %d
           cache:
             # All would hold back a node for each DaemonSet pod of the default scheduler, until its
             # fingerprint matches; only pods with exclusive CPUs or devices change what is free
-            foreignPodsDetect: OnlyExclusiveResources
+            foreignPodsDetect: %s
             # by what the node's object says of its fingerprint; NFD's covers all pods
-            resyncMethod: Autodetect
+            resyncMethod: %s
             # %s
             informerMode: %s
-            # the watcher behind All spins a core once its watch closes (scheduler-plugins#973); the
-            # operator restarts this scheduler when a node's topology policy changes
+            # the watcher behind All spins a core once its watch closes (scheduler-plugins#973):
+            # restart the scheduler when a node's topology policy changes
             resyncScope: OnlyResources
     """
         .formatted(
-            LEASE,
-            facts.namespace(),
-            setting.schedulerName,
-            plugin.scoring.name(),
+            schedulerName,
+            plugin.scoringStrategy.type.name(),
+            weights(plugin.scoringStrategy),
             plugin.cacheResyncPeriodSeconds,
-            informerReason(facts),
-            informerMode(facts));
+            plugin.cache.foreignPodsDetect.name(),
+            plugin.cache.resyncMethod.name(),
+            informerReason(facts, plugin),
+            informerMode(facts, plugin));
+  }
+
+  private static String weights(SchedulerPolicy.ScoringStrategy strategy) {
+    var lines =
+        strategy.resources.isEmpty()
+            ? Stream.of("cpu", "memory").map(name -> weight(name, 1))
+            : strategy.resources.stream().map(r -> weight(r.name, r.weight));
+    return lines.collect(Collectors.joining("\n"));
+  }
+
+  private static String weight(String name, int weight) {
+    return "        - name: %s\n          weight: %d".formatted(name, weight);
   }
 
   /**
@@ -75,14 +96,20 @@ final class SchedulerConfig {
    * 1.34 its PodResources API leaves terminated pods out, as Shared does (running pods only);
    * before, it lists them, as Dedicated does (podprovider.go).
    */
-  private static String informerMode(ClusterFacts facts) {
-    return kubeletListsActivePodsOnly(facts) ? "Shared" : "Dedicated";
+  private static String informerMode(
+      ClusterFacts facts, SchedulerPolicy.NodeResourceTopologyMatch plugin) {
+    return switch (plugin.cache.informerMode) {
+      case Auto -> kubeletListsActivePodsOnly(facts) ? "Shared" : "Dedicated";
+      case Shared, Dedicated -> plugin.cache.informerMode.name();
+    };
   }
 
-  private static String informerReason(ClusterFacts facts) {
-    return kubeletListsActivePodsOnly(facts)
-        ? "counts running pods only, as kubelets of 1.34 and newer do"
-        : "counts terminated pods too, as kubelets before 1.34 do";
+  private static String informerReason(
+      ClusterFacts facts, SchedulerPolicy.NodeResourceTopologyMatch plugin) {
+    return switch (informerMode(facts, plugin)) {
+      case "Shared" -> "counts running pods only, as kubelets of 1.34 and newer do";
+      default -> "counts terminated pods too, as kubelets before 1.34 do";
+    };
   }
 
   private static boolean kubeletListsActivePodsOnly(ClusterFacts facts) {

@@ -16,14 +16,10 @@ public interface SchedulerProvider {
    *
    * @param policies all policies
    * @param setting the one that holds ({@link io.numaoperator.plan.SharedSettings})
-   * @param topologyRevision a scheduler with a cache is restarted when this changes; see {@link
-   *     TopologyRevision}
+   * @param seen what was looked up for it
    */
   record Input(
-      ClusterFacts facts,
-      List<NumaPolicy> policies,
-      SchedulerPolicy setting,
-      String topologyRevision) {
+      ClusterFacts facts, List<NumaPolicy> policies, SchedulerPolicy setting, SchedulerFacts seen) {
     public Input {
       policies = List.copyOf(policies);
     }

@@ -10,13 +10,20 @@ public final class SchedulerProviders {
   private SchedulerProviders() {}
 
   public static SchedulerProvider of(SchedulerPolicy.Provider provider) {
+    return provider == SchedulerPolicy.Provider.None
+        ? alone(provider)
+        : new WithNamespaces(alone(provider));
+  }
+
+  private static SchedulerProvider alone(SchedulerPolicy.Provider provider) {
     return switch (provider) {
       case Auto ->
           new AutoScheduler(
-              of(SchedulerPolicy.Provider.NodeResourceTopologyMatch),
-              of(SchedulerPolicy.Provider.BuiltIn));
+              alone(SchedulerPolicy.Provider.NodeResourceTopologyMatch),
+              alone(SchedulerPolicy.Provider.BuiltIn));
       case NodeResourceTopologyMatch -> new NodeResourceTopologyMatch();
-      case External, None -> _ -> Provision.Objects.none(provider.name().toLowerCase(Locale.ROOT));
+      case None -> _ -> Provision.Objects.none(provider.name().toLowerCase(Locale.ROOT));
+      case External -> new ExternalScheduler();
       case BuiltIn -> new BuiltInScheduler();
       case KAI -> _ -> Provision.NotYet.of(Part.SCHEDULER, provider.name());
     };

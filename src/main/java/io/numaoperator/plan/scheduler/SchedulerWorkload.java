@@ -33,7 +33,6 @@ import java.util.Optional;
  */
 record SchedulerWorkload(
     Ownership ownership, String namespace, int replicas, Optional<String> secret) {
-  static final String REVISION_ANNOTATION = "numaoperator.io/topology-revision";
   static final String CONFIG_KEY = "scheduler-config.yaml";
   static final String SECRET_DIRECTORY = "/etc/numa-extender";
   private static final String NAME = NodeResourceTopologyMatch.NAME;

@@ -1,8 +1,10 @@
 package io.numaoperator.plan.scheduler;
 
+import io.numaoperator.api.Names;
 import io.numaoperator.api.nrt.NodeResourceTopology;
 import io.numaoperator.plan.ContentHash;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
@@ -15,9 +17,17 @@ import java.util.stream.Collectors;
  * restart too. What changes with every pod, zones and fingerprint, is no part of the revision.
  */
 public final class TopologyRevision {
+  /** Annotation of the scheduler's pods: the revision that they started from. */
+  public static final String ANNOTATION = Names.GROUP + "/topology-revision";
+
   private TopologyRevision() {}
 
-  /** Of all the objects that there are, in any order. */
+  /** Of all the objects that there are, in any order; empty when there is none. */
+  public static Optional<String> ofAny(List<NodeResourceTopology> topologies) {
+    return topologies.isEmpty() ? Optional.empty() : Optional.of(of(topologies));
+  }
+
+  /** Of these objects, in any order. */
   public static String of(List<NodeResourceTopology> topologies) {
     return ContentHash.of(
         topologies.stream()
@@ -30,6 +40,8 @@ public final class TopologyRevision {
     return String.join(
         " ",
         topology.getMetadata().getName(),
+        // one that was deleted and made anew is a first one again
+        Optional.ofNullable(topology.getMetadata().getUid()).orElse("-"),
         attribute(topology, NodeResourceTopology.POLICY_ATTRIBUTE),
         attribute(topology, NodeResourceTopology.SCOPE_ATTRIBUTE),
         attribute(topology, NodeResourceTopology.MAX_NUMA_NODES_ATTRIBUTE));

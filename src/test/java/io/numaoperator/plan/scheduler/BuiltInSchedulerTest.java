@@ -27,7 +27,7 @@ class BuiltInSchedulerTest {
                     facts,
                     List.of(policy("gpu", 1), policy("hpc", 2)),
                     new SchedulerPolicy(),
-                    revision));
+                    Seen.topologies(revision)));
   }
 
   private static <T> T one(Provision.Objects planned, Class<T> type) {
@@ -63,7 +63,10 @@ class BuiltInSchedulerTest {
                         new BuiltInScheduler()
                             .plan(
                                 new SchedulerProvider.Input(
-                                    cluster(36), policies, new SchedulerPolicy(), "r1")))
+                                    cluster(36),
+                                    policies,
+                                    new SchedulerPolicy(),
+                                    Seen.topologies("r1"))))
                     .objects()));
   }
 

@@ -112,7 +112,7 @@ class SchedulerConfigTest {
   @EnumSource
   void isReadByAStrictDecoder(SchedulerPolicy.Scoring scoring) throws IOException {
     var plugin = new SchedulerPolicy.NodeResourceTopologyMatch();
-    plugin.scoring = scoring;
+    plugin.scoringStrategy.type = scoring;
     plugin.cacheResyncPeriodSeconds = 7;
     var setting = new SchedulerPolicy();
     setting.schedulerName = "my-scheduler";
@@ -142,6 +142,31 @@ class SchedulerConfigTest {
         .isEqualTo(ForeignPods.OnlyExclusiveResources);
     assertThat(config.args().cache().resyncMethod()).isEqualTo(Resync.Autodetect);
     assertThat(config.args().cache().resyncScope()).isEqualTo(ResyncScope.OnlyResources);
+  }
+
+  @Test
+  void weightsAndCacheAreThePolicys() throws IOException {
+    var plugin = defaults();
+    var gpu = new SchedulerPolicy.Weight();
+    gpu.name = "nvidia.com/gpu";
+    gpu.weight = 5;
+    plugin.scoringStrategy.resources = List.of(gpu);
+    plugin.cache.foreignPodsDetect = SchedulerPolicy.ForeignPodsDetect.None;
+    plugin.cache.resyncMethod = SchedulerPolicy.ResyncMethod.All;
+    plugin.cache.informerMode = SchedulerPolicy.InformerMode.Dedicated;
+    var args =
+        read(SchedulerConfig.yaml(cluster(34), new SchedulerPolicy(), plugin))
+            .profiles()
+            .getFirst()
+            .pluginConfig()
+            .getFirst()
+            .args();
+    assertThat(args.scoringStrategy().resources())
+        .containsExactly(new Resource("nvidia.com/gpu", 5));
+    assertThat(args.cache())
+        .isEqualTo(
+            new Cache(
+                ForeignPods.None, Resync.All, InformerMode.Dedicated, ResyncScope.OnlyResources));
   }
 
   @ParameterizedTest

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.numaoperator.api.DevicePluginPolicy;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.api.admission.MutatingAdmissionPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.ContentHash;
 import io.numaoperator.plan.Golden;
@@ -29,6 +30,8 @@ class SchedulerProvidersTest {
   private static final List<NumaPolicy> POLICIES = List.of(policy("gpu", 1), policy("hpc", 2));
   private static final SchedulerPolicy.Provider MATCH =
       SchedulerPolicy.Provider.NodeResourceTopologyMatch;
+
+  private static final SchedulerFacts SEEN = Seen.topologies("r1");
 
   @Test
   void rendersOneReplica() throws IOException {
@@ -50,7 +53,7 @@ class SchedulerProvidersTest {
                         SchedulerProviders.of(MATCH)
                             .plan(
                                 new SchedulerProvider.Input(
-                                    cluster(34), policies, setting(1), "r1")))
+                                    cluster(34), policies, setting(1), SEEN)))
                     .objects()));
   }
 
@@ -82,6 +85,49 @@ class SchedulerProvidersTest {
         .isEqualTo("registry.example/scheduler:v0.36.0");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "36, v0.36.0, true",
+    "36, v0.35.1, true",
+    "36, v0.34.7, false",
+    "34, v0.35.0, false",
+    "36, v0.34.7-custom, false",
+    "36, latest, true"
+  })
+  void anImageWhoseTagTellsItsReleaseHasToFit(int minor, String tag, boolean fits) {
+    var setting = setting(1);
+    setting.nodeResourceTopologyMatch = new SchedulerPolicy.NodeResourceTopologyMatch();
+    setting.nodeResourceTopologyMatch.image = "registry.example:5000/kube-scheduler:" + tag;
+    var plan = plan(MATCH, cluster(minor), setting);
+    if (fits) {
+      assertThat(plan).isInstanceOf(Provision.Objects.class);
+    } else {
+      assertThat(plan)
+          .isInstanceOfSatisfying(
+              Provision.Refused.class,
+              refused -> {
+                assertThat(refused.reason()).isEqualTo("ImageOutsideSkew");
+                assertThat(refused.message()).contains(tag, "1." + minor);
+              });
+    }
+  }
+
+  /** Started before the first NodeResourceTopology it would see none of those that come later. */
+  @Test
+  void isHeldBackUntilThereAreTopologies() {
+    var plan =
+        SchedulerProviders.of(MATCH)
+            .plan(
+                new SchedulerProvider.Input(
+                    cluster(34), POLICIES, setting(2), Seen.noTopologies()));
+    assertThat(one(plan, Deployment.class)).isEmpty();
+    assertThat(one(plan, PodDisruptionBudget.class)).isEmpty();
+    assertThat(one(plan, ConfigMap.class)).isPresent();
+    assertThat(objects(plan).remarks())
+        .extracting(Provision.Remark::reason)
+        .containsExactly("AwaitingTopology");
+  }
+
   @Test
   void autoTakesTheReleaseWhereOneFitsAndElseBuiltIn() {
     var fits = plan(SchedulerPolicy.Provider.Auto, cluster(35), setting(1));
@@ -97,7 +143,7 @@ class SchedulerProvidersTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"None", "External"})
+  @EnumSource(names = {"None"})
   void runsNothingWhereNothingIsAskedFor(SchedulerPolicy.Provider provider) {
     assertThat(plan(provider, cluster(34), setting(1)))
         .isInstanceOfSatisfying(
@@ -111,6 +157,73 @@ class SchedulerProvidersTest {
         .isInstanceOfSatisfying(
             Provision.NotYet.class,
             notYet -> assertThat(notYet.message()).contains(provider.name()));
+  }
+
+  @Test
+  void rendersWhatTheOwnerOfAnotherSchedulerPastes() throws IOException {
+    Golden.assertMatches("scheduler-external", external("default-scheduler", false));
+  }
+
+  @Test
+  void anotherSchedulerIsNotKnownToSeeZonesUntilItsOwnerSaysSo() {
+    assertThat(objects(external("theirs", false)).remarks())
+        .singleElement()
+        .satisfies(
+            remark -> {
+              assertThat(remark.reason()).isEqualTo("AwaitingSchedulerOwner");
+              assertThat(remark.message()).contains("theirs", "assumeAware");
+            });
+    assertThat(objects(external("theirs", true)).remarks()).isEmpty();
+  }
+
+  private static Provision external(String name, boolean assumed) {
+    var setting = setting(1);
+    setting.provider = SchedulerPolicy.Provider.External;
+    setting.external = new SchedulerPolicy.External();
+    setting.external.schedulerName = name;
+    setting.external.assumeAware = assumed;
+    return plan(SchedulerPolicy.Provider.External, cluster(34), setting);
+  }
+
+  @Test
+  void rendersTheAssignmentOfLabelledNamespaces() throws IOException {
+    var objects = objects(plan(MATCH, cluster(34), labelled()));
+    var assignment =
+        objects.objects().stream()
+            .filter(object -> object.getKind().startsWith("MutatingAdmissionPolicy"))
+            .toList();
+    Golden.assertMatches(
+        "scheduler-assignment",
+        new Provision.Objects(objects.provider(), assignment, objects.remarks()));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"Auto", "NodeResourceTopologyMatch", "BuiltIn", "External"})
+  void namespacesAreAssignedToAnySchedulerAndOnlyWhenAsked(SchedulerPolicy.Provider provider) {
+    assertThat(one(plan(provider, cluster(34), labelled()), MutatingAdmissionPolicy.class))
+        .isPresent();
+    assertThat(one(plan(provider, cluster(34), setting(1)), MutatingAdmissionPolicy.class))
+        .isEmpty();
+  }
+
+  /** The scheduler itself is made all the same. */
+  @Test
+  void saysWhereTheApiServerCannotAssign() {
+    var plan =
+        SchedulerProviders.of(MATCH)
+            .plan(
+                new SchedulerProvider.Input(
+                    cluster(34), POLICIES, labelled(), Seen.oldApiServer()));
+    assertThat(one(plan, MutatingAdmissionPolicy.class)).isEmpty();
+    assertThat(one(plan, Deployment.class)).isPresent();
+    assertThat(objects(plan).remarks().getFirst().reason())
+        .isEqualTo("MutatingAdmissionPolicyNotServed");
+  }
+
+  private static SchedulerPolicy labelled() {
+    var setting = setting(1);
+    setting.assignNamespaces = SchedulerPolicy.AssignNamespaces.Labelled;
+    return setting;
   }
 
   @Test
@@ -129,7 +242,7 @@ class SchedulerProvidersTest {
   private static SchedulerProvider.Input hami(ClusterFacts facts) {
     var policy =
         policy("hami", 1, spec -> spec.devicePlugin.provider = DevicePluginPolicy.Provider.HAMi);
-    return new SchedulerProvider.Input(facts, List.of(policy), setting(1), "r1");
+    return new SchedulerProvider.Input(facts, List.of(policy), setting(1), SEEN);
   }
 
   @Test
@@ -150,7 +263,7 @@ class SchedulerProvidersTest {
   void restartsForANewConfigurationAndForANewTopology() {
     var before = plan(MATCH, cluster(34), setting(1));
     var annotations = annotations(before);
-    assertThat(annotations.get(SchedulerWorkload.REVISION_ANNOTATION)).isEqualTo("r1");
+    assertThat(annotations.get(TopologyRevision.ANNOTATION)).isEqualTo("r1");
     assertThat(annotations.get(ContentHash.ANNOTATION))
         .isEqualTo(
             ContentHash.of(
@@ -187,7 +300,7 @@ class SchedulerProvidersTest {
   private static Provision plan(
       SchedulerPolicy.Provider provider, ClusterFacts facts, SchedulerPolicy setting) {
     return SchedulerProviders.of(provider)
-        .plan(new SchedulerProvider.Input(facts, POLICIES, setting, "r1"));
+        .plan(new SchedulerProvider.Input(facts, POLICIES, setting, SEEN));
   }
 
   private static SchedulerPolicy setting(int replicas) {

@@ -38,6 +38,21 @@ class TopologyRevisionTest {
         .isEqualTo(TopologyRevision.of(List.of(node("a", "pod"))));
   }
 
+  /** The scheduler's cache ignores it as it ignores every object that comes later. */
+  @Test
+  void changesWithAnObjectThatWasMadeAnew() {
+    var anew = node("a", "pod");
+    anew.getMetadata().setUid("another");
+    assertThat(TopologyRevision.of(List.of(anew)))
+        .isNotEqualTo(TopologyRevision.of(List.of(node("a", "pod"))));
+  }
+
+  @Test
+  void ofNothingIsNone() {
+    assertThat(TopologyRevision.ofAny(List.of())).isEmpty();
+    assertThat(TopologyRevision.ofAny(List.of(node("a", "pod")))).isPresent();
+  }
+
   @Test
   void takesAnObjectWithoutAttributes() {
     var bare = node("a", "pod");

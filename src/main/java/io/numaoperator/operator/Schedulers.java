@@ -1,0 +1,183 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
+import io.numaoperator.plan.Provision;
+import io.numaoperator.plan.scheduler.BuiltInScheduler;
+import io.numaoperator.plan.scheduler.ExternalScheduler;
+import io.numaoperator.plan.scheduler.SchedulerProvider;
+import io.numaoperator.readiness.SchedulerSightings;
+import jakarta.annotation.PreDestroy;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import org.jboss.logging.Logger;
+
+/**
+ * How the scheduler in force is. What is in force was planned last; what is seen of it is looked at
+ * every few seconds, since a leader that goes silent makes no event.
+ */
+@ApplicationScoped
+class Schedulers {
+  private static final Logger LOG = Logger.getLogger(Schedulers.class);
+  private static final long SECONDS = 3;
+
+  private final ClusterCache cache;
+  private final ManagedObjects objects;
+  private final OperatorSettings settings;
+  private final BuiltInExtender extender;
+  private final SchedulerPods pods;
+  private final AtomicReference<Optional<InForce>> inForce =
+      new AtomicReference<>(Optional.empty());
+  private final AtomicReference<SchedulerState> last =
+      new AtomicReference<>(new SchedulerState.None());
+  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+  private final ScheduledExecutorService watch =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofVirtual().name("schedulers").factory());
+
+  /** What was planned last, from what. */
+  private record InForce(Provision plan, SchedulerProvider.Input input) {}
+
+  @Inject
+  Schedulers(
+      KubernetesClient client,
+      ClusterCache cache,
+      ManagedObjects objects,
+      OperatorSettings settings,
+      BuiltInExtender extender) {
+    this.cache = cache;
+    this.objects = objects;
+    this.settings = settings;
+    this.extender = extender;
+    this.pods = new SchedulerPods(client, settings.namespace());
+    var unused = watch.scheduleWithFixedDelay(this::look, SECONDS, SECONDS, TimeUnit.SECONDS);
+  }
+
+  @PreDestroy
+  void close() {
+    watch.shutdownNow();
+    pods.close();
+  }
+
+  /** Called when it became another one. */
+  void onChange(Runnable action) {
+    listeners.add(action);
+  }
+
+  void inForce(Provision plan, SchedulerProvider.Input input) {
+    inForce.set(Optional.of(new InForce(plan, input)));
+    compare();
+  }
+
+  /** As it was last seen. */
+  SchedulerState state() {
+    return extender.status().isPresent() ? builtIn() : last.get();
+  }
+
+  private void look() {
+    try {
+      compare();
+    } catch (RuntimeException failed) {
+      // an exception would end the watch
+      LOG.warn("the scheduler could not be looked at", failed);
+    }
+  }
+
+  private void compare() {
+    var now = judge();
+    if (!now.equals(last.getAndSet(now))) {
+      listeners.forEach(Runnable::run);
+    }
+  }
+
+  private SchedulerState judge() {
+    var planned = inForce.get();
+    if (planned.isEmpty() || !(planned.get().plan() instanceof Provision.Objects plan)) {
+      return new SchedulerState.None();
+    }
+    return switch (plan.provider()) {
+      case "noderesourcetopologymatch" -> match(plan, planned.get().input());
+      case "external" -> external(planned.get().input());
+      default -> new SchedulerState.None();
+    };
+  }
+
+  private SchedulerState builtIn() {
+    return SchedulerState.of(deployment(), extender.status());
+  }
+
+  private Optional<Deployment> deployment() {
+    return objects.find(Deployment.class, settings.namespace(), BuiltInScheduler.DEPLOYMENT);
+  }
+
+  private SchedulerState match(Provision.Objects plan, SchedulerProvider.Input input) {
+    var sightings =
+        new SchedulerSightings(
+            Sightings.wanted(plan),
+            deployment().flatMap(Sightings::deployed),
+            pods.lease().flatMap(Sightings::hold),
+            pods.replicas().flatMap(pod -> Sightings.replica(pod).stream()).toList(),
+            pods.unattended(input.setting().schedulerName),
+            Instant.now());
+    return sightings
+        .fault()
+        .<SchedulerState>map(SchedulerState.Down::new)
+        .orElseGet(() -> new SchedulerState.Live(read(sightings), Map.of()));
+  }
+
+  private Set<String> read(SchedulerSightings sightings) {
+    return cache
+        .topologies()
+        .list()
+        .filter(
+            topology ->
+                sightings.hasRead(
+                    latest(
+                        Instant.parse(topology.getMetadata().getCreationTimestamp()),
+                        kubeletChanged(topology.getMetadata().getName()))))
+        .map(topology -> topology.getMetadata().getName())
+        .collect(Collectors.toSet());
+  }
+
+  private Optional<Instant> kubeletChanged(String node) {
+    return cache.states().get(node).flatMap(Schedulers::succeeded);
+  }
+
+  private static Optional<Instant> succeeded(NumaNodeState state) {
+    return Optional.ofNullable(state.getStatus())
+        .flatMap(status -> Optional.ofNullable(status.attempt))
+        .filter(attempt -> attempt.result == Result.Succeeded && attempt.since != null)
+        .map(attempt -> Instant.parse(attempt.since));
+  }
+
+  private static Instant latest(Instant made, Optional<Instant> changed) {
+    return changed.filter(made::isBefore).orElse(made);
+  }
+
+  private SchedulerState external(SchedulerProvider.Input input) {
+    var name = ExternalScheduler.nameOf(input.setting());
+    var idle =
+        pods.unattended(name)
+            .flatMap(pod -> SchedulerSightings.inattention(pod, Instant.now()))
+            .map(why -> "scheduler " + name + ": " + why);
+    if (idle.isPresent()) {
+      return new SchedulerState.Down(idle.get());
+    }
+    return ExternalScheduler.isAssumedAware(input.setting())
+        ? new SchedulerState.Assumed(name)
+        : new SchedulerState.Unjudged(
+            ExternalScheduler.todo(settings.namespace(), input.setting()));
+  }
+}
