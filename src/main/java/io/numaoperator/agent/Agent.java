@@ -60,7 +60,7 @@ final class Agent {
     this.api = node.api();
     this.observer = observer;
     this.publisher = new Publisher(api);
-    this.topology = new TopologyPublisher(api, nodeName);
+    this.topology = new TopologyPublisher(api, node.time(), nodeName);
     this.store = new JournalStore(node.host());
     this.seen = seen;
     this.log = log;
@@ -154,14 +154,14 @@ final class Agent {
    * What cannot be said now stays, with the reason; the rest of the status does not wait for it.
    */
   private void compareTopology(JsonNode state, NumaNodeStateStatus status) {
-    var wanted = state.path("spec").path("topology").path("publish");
+    var duty = TopologyPublisher.Duty.of(state.path("spec"));
     var report = observer.report();
     var uid = seen.node().map(NodeView::uid);
-    if (!wanted.isBoolean() || report.isEmpty() || uid.isEmpty()) {
+    if (duty.isEmpty() || report.isEmpty() || uid.isEmpty()) {
       return;
     }
     try {
-      status.topology = topology.sync(report.get(), uid.get(), wanted.asBoolean());
+      status.topology = topology.sync(report.get(), uid.get(), duty.get());
     } catch (IOException e) {
       addError(status, "NodeResourceTopology: " + Errors.text(e));
     }

@@ -3,6 +3,8 @@ package io.numaoperator.agent;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.numaoperator.api.NumaNodeStateStatus.TopologyComparison;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -16,9 +18,35 @@ final class TopologyPublisher {
   private final AtomicReference<Optional<JsonNode>> current =
       new AtomicReference<>(Optional.empty());
 
-  TopologyPublisher(ApiServer api, String nodeName) {
+  private final Time time;
+  private final Lag lag = new Lag();
+
+  TopologyPublisher(ApiServer api, Time time, String nodeName) {
     this.api = api;
+    this.time = time;
     this.nodeName = nodeName;
+  }
+
+  /** What the agent has to do about it. */
+  sealed interface Duty {
+    /** It is ours. */
+    record Publish() implements Duty {}
+
+    /** Somebody else publishes, and may be as late as that. */
+    record Compare(Duration allowed) implements Duty {}
+
+    /** As the state's spec says; empty when it says nothing. */
+    static Optional<Duty> of(JsonNode spec) {
+      var publish = spec.path("topology").path("publish");
+      if (!publish.isBoolean()) {
+        return Optional.empty();
+      }
+      return Optional.of(
+          publish.asBoolean()
+              ? new Publish()
+              : new Compare(
+                  Duration.ofSeconds(spec.path("topology").path("lagSeconds").asLong(0))));
+    }
   }
 
   /** The object as the API server has it; empty when there is none. */
@@ -27,13 +55,12 @@ final class TopologyPublisher {
   }
 
   /**
-   * @param publish whether it is ours to write
+   * @param duty whether it is ours to write
    * @return how what is published compares now
    * @throws IOException when the API server is away or refuses
    */
-  TopologyComparison sync(TopologyReport report, String nodeUid, boolean publish)
-      throws IOException {
-    if (publish) {
+  TopologyComparison sync(TopologyReport report, String nodeUid, Duty duty) throws IOException {
+    if (duty instanceof Duty.Publish) {
       var wanted = report.toJson(nodeName, nodeUid);
       if (current.get().filter(there -> says(there, wanted)).isEmpty()) {
         current.set(Optional.of(api.applyTopology(wanted)));
@@ -41,7 +68,11 @@ final class TopologyPublisher {
     }
     var comparison = new TopologyComparison();
     comparison.published = current.get().isPresent();
-    comparison.differences = current.get().map(report::differences).orElse(java.util.List.of());
+    var differences = current.get().map(report::differences).orElse(List.of());
+    comparison.differences =
+        duty instanceof Duty.Compare(var allowed)
+            ? lag.lasting(differences, allowed, time.now())
+            : differences;
     return comparison;
   }
 

@@ -39,6 +39,9 @@ record TopologyReport(
     AccountedPods accounted,
     String fingerprint,
     Map<Integer, Set<Integer>> memoryGroups) {
+  /** Before the kubelet's part of a difference. */
+  static final String KUBELET_HAS = ", the kubelet has ";
+
   private static final String CPU = "cpu";
   private static final int MOST_DIFFERENCES = 16;
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
@@ -316,7 +319,7 @@ record TopologyReport(
     for (var name : List.of("topologyManagerPolicy", "topologyManagerScope")) {
       var wanted = attributes().get(name);
       if (!wanted.equals(theirs.get(name))) {
-        differences.add("%s is %s, the kubelet has %s".formatted(name, theirs.get(name), wanted));
+        differences.add("%s is %s%s%s".formatted(name, theirs.get(name), KUBELET_HAS, wanted));
       }
     }
     var free = new HashMap<String, String>();
@@ -335,8 +338,8 @@ record TopologyReport(
                   var seen = free.get(key);
                   if (!String.valueOf(amounts.available()).equals(seen)) {
                     differences.add(
-                        "%s available is %s, the kubelet has %d"
-                            .formatted(key, seen, amounts.available()));
+                        "%s available is %s%s%d"
+                            .formatted(key, seen, KUBELET_HAS, amounts.available()));
                   }
                 }));
     return differences.subList(0, Math.min(MOST_DIFFERENCES, differences.size()));

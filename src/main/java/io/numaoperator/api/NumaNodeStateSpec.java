@@ -1,6 +1,8 @@
 package io.numaoperator.api;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
@@ -27,9 +29,16 @@ public class NumaNodeStateSpec {
   public static class DesiredTopology {
     @Required
     @JsonPropertyDescription(
-        "true: the agent publishes it (topologyUpdater.provider BuiltIn). false: somebody else does;"
-            + " the agent only compares it with what the kubelet says.")
+        "true: the agent publishes it (topologyUpdater.provider BuiltIn). false: somebody else"
+            + " does; the agent only compares it with what the kubelet says.")
     public Boolean publish;
+
+    @Min(0)
+    @Max(7200)
+    @JsonPropertyDescription(
+        "How long, in seconds, what somebody else publishes may lag behind the kubelet before it"
+            + " counts as different. Absent: not at all.")
+    public Integer lagSeconds;
   }
 
   /** The desired configuration. */
@@ -42,14 +51,14 @@ public class NumaNodeStateSpec {
 
     @JsonPropertyDescription(
         "true: what the operator put on the node is removed (the drop-in file, the drop-in of the"
-            + " kubelet's unit, the edit of its main file), so that the kubelet runs with the node's"
-            + " own settings.")
+            + " kubelet's unit, the edit of its main file), so that the kubelet runs with the"
+            + " node's own settings.")
     public Boolean restore;
 
     @JsonPropertyDescription(
-        "Where the agent puts it. DropIn (when absent): a drop-in file. MainFile: into the kubelet's"
-            + " own --config file, for kubelets before 1.32, which merge drop-ins unreliably; the"
-            + " owner's version is kept on the node.")
+        "Where the agent puts it. DropIn (when absent): a drop-in file. MainFile: into the"
+            + " kubelet's own --config file, for kubelets before 1.32, which merge drop-ins"
+            + " unreliably; the owner's version is kept on the node.")
     public File file;
 
     @Required

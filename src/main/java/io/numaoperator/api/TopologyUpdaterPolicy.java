@@ -25,7 +25,8 @@ public class TopologyUpdaterPolicy {
       message = "interval must be between 5s and 1h")
   @JsonPropertyDescription(
       "How often the node is looked at even when nothing was seen to change, for example 60s."
-          + " Changes are published when they happen.")
+          + " Changes are published when they happen. NFD, External: what is published counts as"
+          + " stale when it differs from the kubelet for longer than that and 15 s.")
   public String interval = "60s";
 
   @JsonPropertyDescription("Settings for provider NFD.")

@@ -2,7 +2,6 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.plan.delivery.OpenShiftFacts;
-import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import io.numaoperator.rollout.Wait;
 import java.util.Map;
 
@@ -10,7 +9,7 @@ import java.util.Map;
  * What every node of one pass is assessed with; looked up once a pass, not once a node.
  *
  * @param agentPods by the node that each runs on
- * @param agentPublishes whether the agents publish NodeResourceTopology objects
+ * @param publishing who publishes NodeResourceTopology objects
  * @param scheduler how the scheduler that the operator runs is
  * @param namespace the operator's
  * @param openShift what there is of OpenShift
@@ -19,7 +18,7 @@ import java.util.Map;
  */
 record ClusterView(
     Map<String, Pod> agentPods,
-    boolean agentPublishes,
+    Publishing publishing,
     SchedulerState scheduler,
     String namespace,
     OpenShiftFacts openShift,
@@ -34,10 +33,7 @@ record ClusterView(
       DeviceView devices) {
     return new ClusterView(
         cache.agentPodsByNode(),
-        cache
-            .shared()
-            .map(s -> TopologyUpdaterProviders.of(s.topologyUpdater().provider).publishedByAgent())
-            .orElse(false),
+        cache.shared().map(s -> Publishing.of(s.topologyUpdater())).orElseGet(Publishing::nobody),
         scheduler,
         namespace,
         openShift,
@@ -46,7 +42,6 @@ record ClusterView(
   }
 
   ClusterView waiting(Map<String, Wait> known) {
-    return new ClusterView(
-        agentPods, agentPublishes, scheduler, namespace, openShift, devices, known);
+    return new ClusterView(agentPods, publishing, scheduler, namespace, openShift, devices, known);
   }
 }

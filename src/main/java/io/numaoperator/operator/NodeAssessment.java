@@ -32,7 +32,7 @@ import java.util.Optional;
  *
  * @param scheduler whether a NUMA-aware scheduler knows the node
  * @param devices how its device plugin stands to what it is to load
- * @param publish whether the agent is to publish the node's NodeResourceTopology
+ * @param publishing who publishes the node's NodeResourceTopology
  * @param standing what the policy means for its kubelet, and how it stands to that
  * @param waitsFor what its change waits for, when the rollout last looked
  */
@@ -42,7 +42,7 @@ record NodeAssessment(
     Node node,
     Agent agent,
     PlanStanding standing,
-    boolean publish,
+    Publishing publishing,
     Scheduler scheduler,
     DeviceStanding devices,
     Optional<Wait> waitsFor) {
@@ -55,7 +55,7 @@ record NodeAssessment(
         node,
         agent(state, node, Optional.ofNullable(cluster.agentPods().get(name))),
         PlanStanding.of(policy, state, node, cluster),
-        cluster.agentPublishes(),
+        cluster.publishing(),
         scheduler(policy, name, cluster.scheduler()),
         DeviceStanding.of(policy, node, cluster.devices()),
         Optional.ofNullable(cluster.waits().get(name)));
@@ -63,7 +63,7 @@ record NodeAssessment(
 
   NodeAssessment waitingFor(Optional<Wait> known) {
     return new NodeAssessment(
-        policy, state, node, agent, standing, publish, scheduler, devices, known);
+        policy, state, node, agent, standing, publishing, scheduler, devices, known);
   }
 
   /** For those who plan deliveries in the agent's place. */
@@ -73,7 +73,15 @@ record NodeAssessment(
 
   NodeAssessment with(Approval approval) {
     return new NodeAssessment(
-        policy, state, node, agent, standing.with(approval), publish, scheduler, devices, waitsFor);
+        policy,
+        state,
+        node,
+        agent,
+        standing.with(approval),
+        publishing,
+        scheduler,
+        devices,
+        waitsFor);
   }
 
   /** A node that no policy has: nothing is wanted of it. */
@@ -89,8 +97,7 @@ record NodeAssessment(
   NumaNodeStateSpec desiredSpec() {
     var spec = new NumaNodeStateSpec();
     spec.policy = policy.getMetadata().getName();
-    spec.topology = new NumaNodeStateSpec.DesiredTopology();
-    spec.topology.publish = publish;
+    spec.topology = publishing.desired();
     // without a plan, for want of knowledge or for a fault, the former one stays: one that comes
     // later takes its place, and goes to the canaries first
     boolean kept = standing.planned().isEmpty() || progress().underChange();

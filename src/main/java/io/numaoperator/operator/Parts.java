@@ -49,6 +49,7 @@ class Parts {
   private final BuiltInExtender extender;
   private final DevicePlugins devicePlugins;
   private final Schedulers schedulers;
+  private final TopologyCare topologyCare;
   private final Lock agents = new ReentrantLock();
 
   @Inject
@@ -58,8 +59,10 @@ class Parts {
       Cluster cluster,
       BuiltInExtender extender,
       DevicePlugins devicePlugins,
-      Schedulers schedulers) {
+      Schedulers schedulers,
+      TopologyCare topologyCare) {
     this.devicePlugins = devicePlugins;
+    this.topologyCare = topologyCare;
     this.schedulers = schedulers;
     this.extender = extender;
     this.cache = cache;
@@ -98,6 +101,8 @@ class Parts {
                                           facts, policies, shared.topologyUpdater())))));
               problems.putAll(
                   one(SCHEDULER, Part.SCHEDULER, () -> List.of(scheduler(shared, policies))));
+              topologyCare.proceed(
+                  shared.topologyUpdater().provider, extender.status().isPresent());
               conflicts(policy, shared).forEach(problems::put);
             });
     return problems;

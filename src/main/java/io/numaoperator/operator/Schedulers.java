@@ -2,8 +2,6 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.numaoperator.api.NumaNodeState;
-import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.scheduler.BuiltInScheduler;
 import io.numaoperator.plan.scheduler.ExternalScheduler;
@@ -152,14 +150,7 @@ class Schedulers {
   }
 
   private Optional<Instant> kubeletChanged(String node) {
-    return cache.states().get(node).flatMap(Schedulers::succeeded);
-  }
-
-  private static Optional<Instant> succeeded(NumaNodeState state) {
-    return Optional.ofNullable(state.getStatus())
-        .flatMap(status -> Optional.ofNullable(status.attempt))
-        .filter(attempt -> attempt.result == Result.Succeeded && attempt.since != null)
-        .map(attempt -> Instant.parse(attempt.since));
+    return cache.states().get(node).flatMap(Sightings::kubeletChanged);
   }
 
   private static Instant latest(Instant made, Optional<Instant> changed) {

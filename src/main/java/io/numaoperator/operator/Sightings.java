@@ -5,6 +5,8 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.plan.ContentHash;
 import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.scheduler.TopologyRevision;
@@ -19,7 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Reads Kubernetes' objects about a scheduler. */
+/** Reads objects for what they say of schedulers and updaters. */
 final class Sightings {
   private Sightings() {}
 
@@ -84,7 +86,17 @@ final class Sightings {
         .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
   }
 
-  private static Optional<Instant> started(Pod pod) {
+  /** When a node's kubelet was last set otherwise, forth or back. */
+  static Optional<Instant> kubeletChanged(NumaNodeState state) {
+    return Optional.ofNullable(state.getStatus())
+        .flatMap(status -> Optional.ofNullable(status.attempt))
+        .filter(a -> a.result == Result.Succeeded || a.result == Result.RolledBack)
+        .flatMap(a -> Optional.ofNullable(a.since))
+        .map(Instant::parse);
+  }
+
+  /** When its container last started; empty while it does not run. */
+  static Optional<Instant> started(Pod pod) {
     return Optional.ofNullable(pod.getStatus())
         .map(status -> status.getContainerStatuses())
         .filter(statuses -> !statuses.isEmpty())

@@ -33,6 +33,9 @@ import org.jboss.logging.Logger;
  * Every replica may serve; what they decide is kept consistent by the API server.
  */
 public final class SchedulerExtender implements AutoCloseable {
+  /** Annotation of a NodeResourceTopology: what was decided for its node and is not bound yet. */
+  public static final String DECISIONS_ANNOTATION = Decisions.ANNOTATION;
+
   private static final Logger LOG = Logger.getLogger(SchedulerExtender.class);
   private static final Duration GATE = Duration.ofMillis(250);
   private static final Duration WAKE_INTERVAL = Duration.ofMillis(500);

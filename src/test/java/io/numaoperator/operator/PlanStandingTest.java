@@ -90,7 +90,7 @@ class PlanStandingTest {
   private static ClusterView cluster() {
     return new ClusterView(
         Map.of(),
-        false,
+        Publishing.nobody(),
         new SchedulerState.None(),
         "numa-system",
         OpenShiftFacts.none(),

@@ -33,7 +33,8 @@ import java.util.Map;
 /**
  * Node Feature Discovery's topology updater, v0.19 or newer, as a DaemonSet of our own: NFD's chart
  * mounts the PodResources socket itself, and that mount is dead after the kubelet's next restart.
- * nfd-gc is not part of it: it would delete objects that others published.
+ * nfd-gc is not part of it: it would delete objects that others published; the operator takes away
+ * those of this updater whose nodes are gone.
  */
 final class NfdTopologyUpdater implements TopologyUpdaterProvider {
   static final String NAME = "numa-topology-updater";

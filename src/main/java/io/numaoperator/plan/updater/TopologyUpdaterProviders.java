@@ -1,7 +1,9 @@
 package io.numaoperator.plan.updater;
 
 import io.numaoperator.api.TopologyUpdaterPolicy;
+import io.numaoperator.plan.Ownership;
 import io.numaoperator.plan.Provision;
+import java.util.Map;
 
 /** The topology updaters that there are. */
 public final class TopologyUpdaterProviders {
@@ -13,6 +15,12 @@ public final class TopologyUpdaterProviders {
       case External -> new WithoutObjects("external", false);
       case NFD -> new NfdTopologyUpdater();
     };
+  }
+
+  /** Labels of the pods of NFD's updater, as long as it is ours. */
+  public static Map<String, String> nfdPods() {
+    return Map.of(
+        Ownership.NAME_LABEL, NfdTopologyUpdater.NAME, Ownership.PART_OF_LABEL, Ownership.OPERATOR);
   }
 
   /** The agent does it, or somebody else: nothing to apply either way. */

@@ -1,0 +1,153 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.numaoperator.api.Condition;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.TopologyUpdaterPolicy;
+import io.numaoperator.api.nrt.NodeResourceTopology;
+import io.numaoperator.plan.updater.TopologyUpdaterProviders;
+import io.numaoperator.plan.updater.UpdaterRestart;
+import io.numaoperator.readiness.NodeReadiness;
+import io.numaoperator.scheduler.SchedulerExtender;
+import io.numaoperator.topology.AccountedPods;
+import jakarta.annotation.PreDestroy;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jboss.logging.Logger;
+
+/**
+ * What has to be done about NodeResourceTopology objects besides having them published. Nothing of
+ * it holds up a policy: what fails is tried again at the next change.
+ */
+@ApplicationScoped
+class TopologyCare {
+  private static final Logger LOG = Logger.getLogger(TopologyCare.class);
+  private final KubernetesClient client;
+  private final ClusterCache cache;
+  private final OperatorSettings settings;
+  private Optional<Store<Pod>> updaters = Optional.empty();
+
+  @Inject
+  TopologyCare(KubernetesClient client, ClusterCache cache, OperatorSettings settings) {
+    this.client = client;
+    this.cache = cache;
+    this.settings = settings;
+  }
+
+  @PreDestroy
+  synchronized void close() {
+    updaters.ifPresent(Store::close);
+  }
+
+  /**
+   * @param builtInScheduler whether the operator's extender decides
+   */
+  void proceed(TopologyUpdaterPolicy.Provider provider, boolean builtInScheduler) {
+    try {
+      cache.topologies().list().filter(this::isLeftOver).forEach(this::remove);
+      // notes about numbers that are others' now
+      if (!TopologyUpdaterProviders.of(provider).publishedByAgent()) {
+        forget(AccountedPods.ANNOTATION);
+      }
+      if (!builtInScheduler) {
+        forget(SchedulerExtender.DECISIONS_ANNOTATION);
+      }
+      if (provider == TopologyUpdaterPolicy.Provider.NFD) {
+        restartUpdaters();
+      }
+    } catch (KubernetesClientException refused) {
+      LOG.warnf("NodeResourceTopology objects: %s", refused.getMessage());
+    }
+  }
+
+  /**
+   * The node is gone, and our own NFD updater published it: that makes its Namespace the owner, so
+   * no garbage collector takes it. This is what nfd-gc is for, which would take those of other
+   * updaters too.
+   */
+  private boolean isLeftOver(NodeResourceTopology topology) {
+    return cache.nodes().get(topology.getMetadata().getName()).isEmpty()
+        && topology.getMetadata().getOwnerReferences().stream()
+            .anyMatch(
+                owner ->
+                    owner.getKind().equals("Namespace")
+                        && owner.getName().equals(settings.namespace()));
+  }
+
+  private void remove(NodeResourceTopology topology) {
+    LOG.infof("NodeResourceTopology %s: its node is gone", topology.getMetadata().getName());
+    client.resource(topology).delete();
+  }
+
+  private void forget(String annotation) {
+    var without = "{\"metadata\":{\"annotations\":{\"%s\":null}}}".formatted(annotation);
+    cache
+        .topologies()
+        .list()
+        .filter(topology -> has(topology, annotation))
+        .map(
+            topology ->
+                client.resource(topology).patch(PatchContext.of(PatchType.JSON_MERGE), without))
+        .forEach(cache.topologies()::wrote);
+  }
+
+  private static boolean has(NodeResourceTopology topology, String annotation) {
+    return Objects.requireNonNullElse(
+            topology.getMetadata().getAnnotations(), Map.<String, String>of())
+        .containsKey(annotation);
+  }
+
+  private void restartUpdaters() {
+    for (var pod : updaters().list().toList()) {
+      var node = Optional.ofNullable(pod.getSpec().getNodeName()).orElse("");
+      cache
+          .states()
+          .get(node)
+          .flatMap(state -> why(pod, state))
+          .ifPresent(
+              why -> {
+                LOG.infof("restarting %s on %s: %s", pod.getMetadata().getName(), node, why);
+                client.resource(pod).delete();
+              });
+    }
+  }
+
+  private synchronized Store<Pod> updaters() {
+    if (updaters.isEmpty()) {
+      updaters =
+          Optional.of(
+              new Store<>(
+                  client
+                      .pods()
+                      .inNamespace(settings.namespace())
+                      .withLabels(TopologyUpdaterProviders.nfdPods())));
+    }
+    return updaters.get();
+  }
+
+  private static Optional<String> why(Pod pod, NumaNodeState state) {
+    return pod.getMetadata().getDeletionTimestamp() != null
+        ? Optional.empty()
+        : Sightings.started(pod)
+            .flatMap(
+                started ->
+                    UpdaterRestart.why(
+                        started, Sightings.kubeletChanged(state), staleSince(state)));
+  }
+
+  private static Optional<Instant> staleSince(NumaNodeState state) {
+    return NodeAssessment.conditions(state).stream()
+        .filter(c -> c.type.equals(NodeReadiness.TOPOLOGY))
+        .filter(c -> c.status == Condition.Status.False && c.reason.equals("Stale"))
+        .map(c -> Instant.parse(c.lastTransitionTime))
+        .findFirst();
+  }
+}
