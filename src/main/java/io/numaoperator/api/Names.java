@@ -60,6 +60,9 @@ public final class Names {
    */
   public static final String DEVICE_PLUGIN_ANNOTATION = GROUP + "/device-plugin";
 
+  /** Label of a proof pod: the number of the attempt that it proves. */
+  public static final String PROOF_LABEL = GROUP + "/proof-of-attempt";
+
   /** Field manager of everything that the operator applies. */
   public static final String OPERATOR_FIELD_MANAGER = "numa-operator";
 

@@ -6,6 +6,7 @@ import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
+import java.util.List;
 
 /** What the operator wants of a node; written by the operator only. */
 public class NumaNodeStateSpec {
@@ -101,5 +102,59 @@ public class NumaNodeStateSpec {
     @Required
     @JsonPropertyDescription("Boot of the node that it was planned for.")
     public String bootId;
+
+    @JsonPropertyDescription(
+        "Present: once the kubelet is verified the attempt goes on to step Proving, and ends with"
+            + " the verdict that is written here. Absent: it ends when the kubelet is verified.")
+    public Proof proof;
+  }
+
+  /** Pods that show that the changed kubelet aligns; see rollout.verification.proofPod. */
+  public static class Proof {
+    @Size(max = 64)
+    @JsonPropertyDescription(
+        "The pods that it consists of, in the order in which they are made; noted before the first"
+            + " one is, so that there is only one set of them. Absent until the kubelet is"
+            + " verified.")
+    public List<ProofPod> pods;
+
+    @Size(max = 64)
+    @JsonPropertyDescription("When the pods were noted (RFC 3339).")
+    public String since;
+
+    @JsonPropertyDescription("How it ended; absent while it is under way.")
+    public ProofVerdict verdict;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("The verdict in words.")
+    public String message;
+  }
+
+  /** One proof pod: as many CPUs as only one such pod finds in a NUMA node. */
+  public static class ProofPod {
+    @Required
+    @Size(max = 320)
+    @JsonPropertyDescription("namespace/name; the namespace is the operator's.")
+    public String pod;
+
+    @Required
+    @JsonPropertyDescription("How many exclusive CPUs it asks for.")
+    public Integer cpus;
+
+    @Size(max = 317)
+    @JsonPropertyDescription("The extended resource that it asks for one of; absent for none.")
+    public String device;
+  }
+
+  /** What proof pods have shown. */
+  public enum ProofVerdict {
+    /** Each NUMA node with free CPUs has held one, aligned. */
+    Passed,
+    /** The kubelet refused one or did not align it: the attempt is rolled back. */
+    Failed,
+    /** This kubelet is not set to align anything, or the policy does not ask for it. */
+    NotNeeded,
+    /** They could not be tried: nothing is held against the kubelet, and the change stays. */
+    NotProven
   }
 }

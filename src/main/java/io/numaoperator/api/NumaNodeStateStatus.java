@@ -141,6 +141,14 @@ public class NumaNodeStateStatus {
     @Size(max = 2048)
     @JsonPropertyDescription("Why it failed: the kubelet's own line where there is one.")
     public String error;
+
+    @JsonPropertyDescription(
+        "What the proof pods have shown of the changed kubelet; absent where none were asked for.")
+    public NumaNodeStateSpec.ProofVerdict proof;
+
+    @Size(max = 1024)
+    @JsonPropertyDescription("The same in words.")
+    public String proofMessage;
   }
 
   /** The steps of an attempt, in order. */
@@ -151,6 +159,7 @@ public class NumaNodeStateStatus {
     Writing,
     Starting,
     Verifying,
+    Proving,
     RollingBack,
     VerifyingRollback,
     Done
@@ -417,6 +426,12 @@ public class NumaNodeStateStatus {
 
     @JsonPropertyDescription("How many more hold devices or exclusive CPUs than are listed.")
     public Integer placedLeftOut;
+
+    @Size(max = 64)
+    @JsonPropertyDescription(
+        "The pods of the proof that is under way (spec.grant.proof); they are in none of the numbers"
+            + " and lists above. Absent where there are none.")
+    public List<PlacedContainer> proofs;
   }
 
   /** Where one container is. */

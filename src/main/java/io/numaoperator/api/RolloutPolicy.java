@@ -219,5 +219,20 @@ public class RolloutPolicy {
             + " live, before the node goes back into service; else it is rolled back. Default 60s,"
             + " at least 5s.")
     public String window = "60s";
+
+    @Default("true")
+    @JsonPropertyDescription(
+        "Before a changed node goes back into service, one pod per NUMA node with free CPUs is put"
+            + " on it for some seconds, each with exclusive CPUs and, where its NUMA node has one,"
+            + " one device. When the kubelet refuses one of them, or places one over several NUMA"
+            + " nodes, the change is rolled back. What only keeps them from being tried (a webhook, a"
+            + " full node, no answer within 2 minutes) rolls nothing back and is told. They ask for"
+            + " no device with devicePlugin.provider HAMi, which serves pods of its own scheduler"
+            + " only. Not done where nothing is to be aligned (cpuManager or topologyManager policy"
+            + " None, option alignBySocket), on a restore, and unless the agent delivers."
+            + " false: a change is done when its kubelet is verified. Default true: the configuration"
+            + " can be right to the letter while device plugin and kubelet disagree about the zones,"
+            + " and this shows it before any workload does.")
+    public Boolean proofPod = true;
   }
 }

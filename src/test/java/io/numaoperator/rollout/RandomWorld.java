@@ -4,6 +4,7 @@ import static io.numaoperator.rollout.TestNode.NOW;
 import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
 import io.numaoperator.rollout.Drain.Kind;
 import io.numaoperator.rollout.Drain.Resident;
 import io.numaoperator.rollout.MaintenanceWindows.Window;
@@ -19,8 +20,10 @@ import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -38,6 +41,9 @@ final class RandomWorld {
   private final List<TestNode> nodes = new ArrayList<>();
   private final Set<String> started = new HashSet<>();
   private final Set<String> right = new HashSet<>();
+  private final Map<String, RandomProof> proofs = new HashMap<>();
+  private final Set<String> proving = new HashSet<>();
+  private int proven;
   private int quiet;
   final RolloutSettings settings;
   Instant now = NOW;
@@ -131,10 +137,14 @@ final class RandomWorld {
     var decision = Rollout.decide(views, settings, this::gang, now);
     assertThat(decision.actions()).extracting(Action::node).doesNotHaveDuplicates();
     decision.actions().forEach(this::carryOut);
+    proofs.forEach((name, proof) -> proof.pass(proving.contains(name), now));
     nodes.stream().filter(node -> random.nextInt(4) == 0).forEach(this::live);
     nodes.forEach(this::load);
     now = now.plusSeconds(10 + random.nextInt(20));
-    var idle = decision.actions().isEmpty() && nodes.stream().noneMatch(n -> n.progress().begun());
+    var idle =
+        decision.actions().isEmpty()
+            && nodes.stream().noneMatch(n -> n.progress().begun())
+            && !hasProofPods();
     var undisturbed =
         nodes.stream().allMatch(n -> n.ready && !(n.cordon instanceof Cordon.Foreign));
     quiet = idle && undisturbed && decision.due().isEmpty() ? quiet + 1 : 0;
@@ -180,6 +190,7 @@ final class RandomWorld {
       case Action.Uncordon uncordon -> {
         assertThat(node.cordon).isInstanceOf(Cordon.Ours.class);
         assertThat(node.progress().underChange() || node.progress().granted()).isFalse();
+        assertThat(proving).doesNotContain(node.name);
         node.cordon = new Cordon.None();
         node.phase = Optional.empty();
         node.givenUp = uncordon.givenUp();
@@ -252,6 +263,7 @@ final class RandomWorld {
 
   private void live(TestNode node) {
     var progress = node.progress();
+    Optional.ofNullable(proofs.get(node.name)).ifPresent(RandomProof::live);
     if (progress.granted()) {
       var grant = node.grant.orElseThrow();
       node.attempt(grant.attempt(), grant.hash(), Outcome.Running, now);
@@ -284,12 +296,41 @@ final class RandomWorld {
     }
   }
 
+  int proven() {
+    return proven;
+  }
+
+  boolean hasProofPods() {
+    return proofs.values().stream().anyMatch(RandomProof::hasPods);
+  }
+
+  /** Most changes that were verified have to be proven. */
   private void end(TestNode node) {
     var attempt = node.attempt.orElseThrow();
+    if (proving.contains(node.name)) {
+      proofs.get(node.name).ended().ifPresent(verdict -> proven(node, verdict));
+      return;
+    }
     var outcome =
         failing > 0 && random.nextInt(failing) == 0
             ? Outcome.RolledBack
             : random.nextInt(10) == 0 ? Outcome.Refused : Outcome.Succeeded;
+    if (outcome == Outcome.Succeeded && failing > 0 && random.nextInt(3) > 0) {
+      proofs.put(node.name, new RandomProof(random, now));
+      proving.add(node.name);
+      return;
+    }
+    end(node, outcome);
+  }
+
+  private void proven(TestNode node, ProofVerdict verdict) {
+    proving.remove(node.name);
+    proven++;
+    end(node, verdict == ProofVerdict.Failed ? Outcome.RolledBack : Outcome.Succeeded);
+  }
+
+  private void end(TestNode node, Outcome outcome) {
+    var attempt = node.attempt.orElseThrow();
     if (outcome == Outcome.Succeeded) {
       node.target(REACHED);
     }

@@ -17,6 +17,7 @@ class RolloutLawTest {
   @ValueSource(ints = {0, 10, 40})
   void neverExceedsItsBudgetOver200Nodes(int failing) {
     int used = 0;
+    int proven = 0;
     for (int seed = 0; seed < SEEDS; seed++) {
       var world = new RandomWorld(1000L * failing + seed, failing);
       int rounds = 0;
@@ -25,6 +26,8 @@ class RolloutLawTest {
         world.round();
       }
       assertThat(world.mostOut).isLessThanOrEqualTo(world.settings.maxUnavailable());
+      assertThat(world.hasProofPods()).as("seed %s: proof pods stay", seed).isFalse();
+      proven += world.proven();
       used += world.mostOut == world.settings.maxUnavailable() ? 1 : 0;
       assertThat(world.mayStop() || world.unfinished().isEmpty())
           .as("seed %s: %s", seed, world.unfinished())
@@ -33,6 +36,7 @@ class RolloutLawTest {
         assertThat(world.started()).hasSize(200 - world.rightFromTheBeginning().size());
       }
     }
+    assertThat(proven > SEEDS * 10).as("%d proofs", proven).isEqualTo(failing > 0);
     assertThat(used).as("worlds that used their budget to the full").isGreaterThan(SEEDS / 3);
   }
 }
