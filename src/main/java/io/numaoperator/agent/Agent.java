@@ -121,6 +121,9 @@ final class Agent {
     wakeExecutor.release();
     var last = lastAttempt();
     status.attempt = last.orElse(null);
+    if (status.containers != null && state.get().isPresent()) {
+      ProofContainers.separate(status.containers, GrantedProof.of(state.get().get()).pods());
+    }
     guardFault.get().ifPresent(fault -> addError(status, fault));
     if (state.get().isPresent()) {
       compareTopology(state.get().get(), status);

@@ -3,6 +3,7 @@ package io.numaoperator.agent;
 import io.numaoperator.agent.Phase.ClearingState;
 import io.numaoperator.agent.Phase.Done;
 import io.numaoperator.agent.Phase.Preparing;
+import io.numaoperator.agent.Phase.Proving;
 import io.numaoperator.agent.Phase.RollbackStage;
 import io.numaoperator.agent.Phase.RollingBack;
 import io.numaoperator.agent.Phase.Starting;
@@ -33,6 +34,7 @@ final class AttemptExecutor {
   private final Fences fences;
   private final KubeletChange change;
   private final Verification verification;
+  private final ProofWait proof;
   private final Consumer<Attempt> report;
   private final Log log;
   private boolean resting; // the guard is as the end of the last attempt wants it
@@ -47,6 +49,7 @@ final class AttemptExecutor {
     this.fences = new Fences(node);
     this.change = new KubeletChange(node, store, guard, log);
     this.verification = new Verification(node, log);
+    this.proof = new ProofWait(node, log);
   }
 
   /** Goes on with what the journal holds, if that is not done; returns when it is. */
@@ -154,6 +157,7 @@ final class AttemptExecutor {
         case Writing p -> next(journal, change.write(journal));
         case Starting(var start) -> next(journal, change.start(journal, start));
         case Verifying v -> next(journal, verification.ofChange(journal, v));
+        case Proving p -> next(journal, proof.await(journal, p));
         case RollingBack r -> next(journal, change.rollBack(journal, r));
         case VerifyingRollback v -> next(journal, verification.ofRollback(journal, v));
         case Done d -> journal;
@@ -215,6 +219,7 @@ final class AttemptExecutor {
       case Writing p -> new RollingBack(RollbackStage.Stop, why, true);
       case Starting p -> new RollingBack(RollbackStage.Stop, why, true);
       case Verifying p -> new RollingBack(RollbackStage.Stop, why, true);
+      case Proving p -> new RollingBack(RollbackStage.Stop, why, true);
       case RollingBack r -> again(journal, r, why);
       case VerifyingRollback r -> again(journal, r, why);
       case Done d -> d;

@@ -23,6 +23,7 @@ final class Detours {
       case Phase.Writing p -> new RollingBack(RollbackStage.Stop, why, false);
       case Phase.Starting p -> new RollingBack(RollbackStage.Stop, why, false);
       case Phase.Verifying p -> new RollingBack(RollbackStage.Stop, why, false);
+      case Phase.Proving p -> new RollingBack(RollbackStage.Stop, why, false);
       case RollingBack r -> new RollingBack(r.stage(), r.why(), false);
       case Phase.VerifyingRollback r -> new RollingBack(RollbackStage.Start, r.why(), false);
       case Done d -> d;
@@ -41,6 +42,7 @@ final class Detours {
           case Phase.Writing p -> true;
           case Phase.Starting p -> true;
           case Phase.Verifying p -> true;
+          case Phase.Proving p -> true;
           case RollingBack r -> r.stage() != RollbackStage.Start;
           case Phase.Preparing p -> false;
           case Phase.VerifyingRollback v -> false;
@@ -63,6 +65,7 @@ final class Detours {
       case Phase.Writing p -> new RollingBack(RollbackStage.Stop, why, true);
       case Phase.Starting p -> new RollingBack(RollbackStage.Stop, why, true);
       case Phase.Verifying p -> new RollingBack(RollbackStage.Stop, why, true);
+      case Phase.Proving p -> new RollingBack(RollbackStage.Stop, why, true);
       case RollingBack r -> r;
       case Phase.VerifyingRollback r -> r;
       case Done d -> d;

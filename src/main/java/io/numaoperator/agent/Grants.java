@@ -98,7 +98,8 @@ final class Grants {
         kubelet.rootDirectory(),
         form,
         newDirectory.isPresent() ? kubelet.execStart() : List.of(),
-        kubelet.commandLine().flag("config").orElse(""));
+        kubelet.commandLine().flag("config").orElse(""),
+        grant.path("proof").isObject());
   }
 
   private static Form form(JsonNode desired) {

@@ -2,6 +2,7 @@ package io.numaoperator.agent;
 
 import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
 import io.numaoperator.kubelet.StateFile;
 import java.time.Duration;
@@ -41,6 +42,7 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
    * @param execStart the unit's command, where it has to be given the drop-in directory first; else
    *     empty
    * @param mainFile the kubelet's --config file; empty where it has none
+   * @param proof whether pods have to show that the changed kubelet aligns
    */
   record Granted(
       long attempt,
@@ -54,12 +56,43 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
       String rootDirectory,
       Form form,
       List<String> execStart,
-      String mainFile) {
-    /** A journal of an older agent has not the last three. */
+      String mainFile,
+      boolean proof) {
+    /** A journal of an older agent has not the last four. */
     Granted {
       form = form == null ? Form.DROP_IN : form;
       execStart = execStart == null ? List.of() : List.copyOf(execStart);
       mainFile = mainFile == null ? "" : mainFile;
+    }
+
+    /** Without a proof. */
+    Granted(
+        long attempt,
+        String hash,
+        String policy,
+        String bootId,
+        KubeletFragment fragment,
+        long windowMillis,
+        String unit,
+        String dropInDirectory,
+        String rootDirectory,
+        Form form,
+        List<String> execStart,
+        String mainFile) {
+      this(
+          attempt,
+          hash,
+          policy,
+          bootId,
+          fragment,
+          windowMillis,
+          unit,
+          dropInDirectory,
+          rootDirectory,
+          form,
+          execStart,
+          mainFile,
+          false);
     }
 
     Duration window() {
@@ -199,6 +232,11 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
     attempt.since = Instant.ofEpochMilli(since).truncatedTo(ChronoUnit.SECONDS).toString();
     attempt.result = phase instanceof Phase.Done done ? done.result() : null;
     attempt.error = error().isEmpty() ? null : error();
+    if (phase instanceof Phase.Done(var result, var error, var proof)
+        && !proof.verdict().isEmpty()) {
+      attempt.proof = ProofVerdict.valueOf(proof.verdict());
+      attempt.proofMessage = proof.message();
+    }
     return attempt;
   }
 

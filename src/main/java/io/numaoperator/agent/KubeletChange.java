@@ -303,6 +303,7 @@ final class KubeletChange {
         switch (journal.phase()) {
           case Phase.Starting(var start) -> ": " + kubeletLog.errorSince(start, unit);
           case Phase.Verifying(var start, var run) -> ": " + kubeletLog.errorSince(start, unit);
+          case Phase.Proving(var start, var run) -> ": " + kubeletLog.errorSince(start, unit);
           case Phase.RollingBack rollback -> ": " + rollback.why();
           default -> "";
         };

@@ -17,6 +17,7 @@ import io.numaoperator.api.NumaNodeStateStatus.Step;
   @JsonSubTypes.Type(value = Phase.Writing.class, name = "Writing"),
   @JsonSubTypes.Type(value = Phase.Starting.class, name = "Starting"),
   @JsonSubTypes.Type(value = Phase.Verifying.class, name = "Verifying"),
+  @JsonSubTypes.Type(value = Phase.Proving.class, name = "Proving"),
   @JsonSubTypes.Type(value = Phase.RollingBack.class, name = "RollingBack"),
   @JsonSubTypes.Type(value = Phase.VerifyingRollback.class, name = "VerifyingRollback"),
   @JsonSubTypes.Type(value = Phase.Done.class, name = "Done")
@@ -40,6 +41,9 @@ sealed interface Phase {
   /** The kubelet was started; is it well? */
   record Verifying(Start start, Run run) implements Phase {}
 
+  /** The kubelet is well; do pods show that it aligns? The operator makes them, and judges. */
+  record Proving(Start start, Run run) implements Phase {}
+
   /**
    * Bring the node back.
    *
@@ -57,8 +61,27 @@ sealed interface Phase {
    * The end.
    *
    * @param error why it did not succeed; empty when it did
+   * @param proof what pods have shown of the new configuration
    */
-  record Done(Result result, String error) implements Phase {}
+  record Done(Result result, String error, Proved proof) implements Phase {
+    /** A journal of an older agent has no proof. */
+    public Done {
+      proof = proof == null ? Proved.NOTHING : proof;
+    }
+
+    Done(Result result, String error) {
+      this(result, error, Proved.NOTHING);
+    }
+  }
+
+  /**
+   * What pods have shown.
+   *
+   * @param verdict as the API names it; empty where none were asked for
+   */
+  record Proved(String verdict, String message) {
+    static final Proved NOTHING = new Proved("", "");
+  }
 
   /** Parts of a rollback. */
   enum RollbackStage {
@@ -91,6 +114,7 @@ sealed interface Phase {
       case Writing p -> Step.Writing;
       case Starting p -> Step.Starting;
       case Verifying p -> Step.Verifying;
+      case Proving p -> Step.Proving;
       case RollingBack p -> Step.RollingBack;
       case VerifyingRollback p -> Step.VerifyingRollback;
       case Done p -> Step.Done;

@@ -54,7 +54,9 @@ final class Verification {
           return new RollingBack(RollbackStage.Stop, "not well in time: " + what, true);
         }
         case Check.Healthy() when watch.windowPassed(now) -> {
-          return new Done(Result.Succeeded, "");
+          return journal.granted().proof()
+              ? new Phase.Proving(phase.start(), phase.run())
+              : new Done(Result.Succeeded, "");
         }
         case Check.Unknown u -> watch.extend(now);
         case Check.Healthy h -> {}

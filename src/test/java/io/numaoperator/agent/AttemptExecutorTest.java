@@ -7,11 +7,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.numaoperator.agent.FakeKubeletHost.AgentDied;
 import io.numaoperator.agent.Journal.Form;
 import io.numaoperator.agent.PodResources.Container;
 import io.numaoperator.agent.PodResources.Device;
 import io.numaoperator.api.KubeletFragment;
+import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaNodeStateStatus.Step;
@@ -33,6 +36,7 @@ class AttemptExecutorTest {
 
   private final FakeKubeletHost node = new FakeKubeletHost();
   private final List<Attempt> reports = new ArrayList<>();
+  private boolean proof; // whether what is granted has to be proven
 
   // ---- the way forward
 
@@ -901,6 +905,201 @@ class AttemptExecutorTest {
     node.files.put(GuardFiles.SCRIPT, GuardFiles.script());
   }
 
+  // ---- the proof
+
+  @Test
+  void endsWithTheVerdictAndWhenThePodsAreGone() throws Exception {
+    proof = true;
+    cordon(node);
+    node.proofPods = Set.of("default/train-0");
+    node.containers.clear();
+    node.events.put(
+        node.now().plusSeconds(70), () -> node.containers.add(FakeKubeletHost.pinned()));
+    node.events.put(node.now().plusSeconds(90), () -> node.verdict = "Passed");
+    var gone = node.now().plusSeconds(110);
+    node.events.put(gone, node.containers::clear);
+    start(node);
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+    assertThat(last().proof).isEqualTo(ProofVerdict.Passed);
+    assertThat(last().proofMessage).isEqualTo("what was seen");
+    assertThat(steps()).containsSubsequence(Step.Verifying, Step.Proving, Step.Done);
+    assertThat(node.now()).isBetween(gone, gone.plusSeconds(3));
+    assertThat(node.actions).filteredOn(a -> a.equals("stop")).hasSize(1);
+  }
+
+  @Test
+  void whatCouldNotBeProvenStaysAndIsTold() throws Exception {
+    proof = true;
+    cordon(node);
+    node.verdict = "NotProven";
+    start(node);
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+    assertThat(last().proof).isEqualTo(ProofVerdict.NotProven);
+  }
+
+  @Test
+  void aFailedProofIsRolledBackByTheAgentItself() throws Exception {
+    proof = true;
+    cordon(node);
+    var before = Map.copyOf(node.files);
+    node.verdict = "Failed";
+    start(node);
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(last().error).isEqualTo("the proof failed: what was seen");
+    assertThat(node.files.get(CPU_STATE)).isEqualTo(before.get(CPU_STATE));
+    assertThat(node.files).doesNotContainKey(DROP_IN);
+    assertThat(node.runningConfig().path("cpuManagerPolicy").asText()).isEqualTo("none");
+    assertThat(node.kubeletWell()).isTrue();
+  }
+
+  /** They were admitted by the kubelet as it is: state files of before know nothing of them. */
+  @Test
+  void podsThatDoNotGoKeepTheOldStateFilesFromComingBack() throws Exception {
+    proof = true;
+    cordon(node);
+    node.proofPods = Set.of("default/train-0");
+    node.events.put(
+        node.now().plusSeconds(65), () -> node.containers.add(FakeKubeletHost.pinned()));
+    node.events.put(node.now().plusSeconds(70), () -> node.verdict = "Failed");
+    var old = node.files.get(CPU_STATE);
+    start(node);
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(node.files.get(CPU_STATE)).isNotSameAs(old);
+    assertThat(node.kubeletWell()).isTrue();
+  }
+
+  @Test
+  void podsThatDoNotGoHoldNoGoodChangeUpForLong() throws Exception {
+    proof = true;
+    cordon(node);
+    node.proofPods = Set.of("default/train-0");
+    var from = node.now();
+    node.events.put(from.plusSeconds(65), () -> node.containers.add(FakeKubeletHost.pinned()));
+    node.events.put(from.plusSeconds(70), () -> node.verdict = "Passed");
+    start(node);
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+    assertThat(Duration.between(from, node.now())).isLessThan(Duration.ofSeconds(140));
+  }
+
+  @Test
+  void silenceIsNoFailureHoweverLong() throws Exception {
+    proof = true;
+    cordon(node);
+    var hours = node.now().plus(Duration.ofHours(5));
+    node.events.put(node.now().plusSeconds(70), () -> node.apiAway = true);
+    node.events.put(hours, () -> node.apiAway = false);
+    node.events.put(hours.plusSeconds(60), () -> node.verdict = "Passed");
+    start(node);
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+    assertThat(node.now()).isAfter(hours);
+    assertThat(node.actions).filteredOn(a -> a.equals("stop")).hasSize(1);
+  }
+
+  @Test
+  void theVerdictOfAnotherAttemptIsNone() throws Exception {
+    proof = true;
+    cordon(node);
+    node.proofOf = 2;
+    node.verdict = "Failed";
+    var later = node.now().plus(Duration.ofMinutes(10));
+    node.events.put(
+        later,
+        () -> {
+          node.proofOf = 3;
+          node.verdict = "Passed";
+        });
+    start(node);
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+    assertThat(node.now()).isAfterOrEqualTo(later);
+  }
+
+  @Test
+  void aKubeletThatCrashesMeanwhileIsRolledBackWithoutAnybodysWord() throws Exception {
+    proof = true;
+    cordon(node);
+    node.events.put(
+        node.now().plusSeconds(80),
+        () -> {
+          node.apiAway = true;
+          node.crash("\"command failed\" err=\"late\"");
+        });
+    start(node);
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(last().error).contains("did not stay up", "late");
+  }
+
+  @Test
+  void withoutAProofTheVerdictIsNotAskedFor() throws Exception {
+    cordon(node);
+    node.verdict = "Failed";
+    start(node);
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+    assertThat(last().proof).isNull();
+    assertThat(steps()).doesNotContain(Step.Proving);
+  }
+
+  /** Of an agent that knew no proof. */
+  @Test
+  void aJournalWithoutProofIsRead() throws Exception {
+    var json = new ObjectMapper();
+    var journal =
+        json.valueToTree(
+            new Journal(
+                granted(fragment()),
+                Journal.Before.unknown(),
+                new Phase.Done(Result.Succeeded, ""),
+                0));
+    ((ObjectNode) journal.path("granted")).remove("proof");
+    ((ObjectNode) journal.path("phase")).remove("proof");
+    var read = json.treeToValue(journal, Journal.class);
+    assertThat(read.granted().proof()).isFalse();
+    assertThat(read.report().proof).isNull();
+    assertThat(read.done()).isTrue();
+  }
+
+  @Test
+  void goesOnAfterDyingAtAnyActionOfAProvenChange() throws Exception {
+    proof = true;
+    everyDeath(
+        "a proven change, agent back at once",
+        node -> node.verdict = "Passed",
+        Absence.NONE,
+        Result.Succeeded);
+  }
+
+  @Test
+  void goesOnAfterDyingAtAnyActionOfAChangeWhoseProofFails() throws Exception {
+    proof = true;
+    everyDeath(
+        "a change whose proof fails, agent back at once",
+        node -> node.verdict = "Failed",
+        Absence.NONE,
+        Result.RolledBack);
+  }
+
+  @Test
+  void goesOnAfterARebootAtAnyActionOfAProvenChange() throws Exception {
+    proof = true;
+    everyDeath(
+        "a proven change, reboot",
+        node -> node.verdict = "Passed",
+        Absence.REBOOT,
+        Result.Refused,
+        Result.RolledBack,
+        Result.Succeeded);
+  }
+
+  @Test
+  void theGuardAloneBringsTheKubeletUpAfterADeathAtAnyActionOfAProvenChange() throws Exception {
+    proof = true;
+    everyDeath(
+        "a proven change, the guard alone",
+        node -> node.verdict = "Passed",
+        Absence.LONG,
+        Result.RolledBack,
+        Result.Succeeded);
+  }
+
   // ---- dying at any point
 
   /** What happens between the agent's death and its return. */
@@ -1140,7 +1339,7 @@ class AttemptExecutorTest {
     executor(host).start(granted);
   }
 
-  private static Journal.Granted granted(KubeletFragment fragment) {
+  private Journal.Granted granted(KubeletFragment fragment) {
     return granted(3, fragment, Form.DROP_IN, FakeKubeletHost.DROP_IN_DIRECTORY, List.of());
   }
 
@@ -1154,7 +1353,7 @@ class AttemptExecutorTest {
     executor(host).start(granted(4, new KubeletFragment(), Form.NONE, directory, List.of()));
   }
 
-  private static Journal.Granted granted(
+  private Journal.Granted granted(
       long attempt, KubeletFragment fragment, Form form, String directory, List<String> execStart) {
     return new Journal.Granted(
         attempt,
@@ -1168,7 +1367,8 @@ class AttemptExecutorTest {
         FakeKubeletHost.ROOT,
         form,
         execStart,
-        FakeKubeletHost.MAIN_FILE);
+        FakeKubeletHost.MAIN_FILE,
+        proof);
   }
 
   private AttemptExecutor executor(FakeKubeletHost host) {

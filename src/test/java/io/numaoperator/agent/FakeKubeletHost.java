@@ -57,6 +57,12 @@ final class FakeKubeletHost
   final List<Container> containers = new ArrayList<>();
   final ObjectMapper json = new ObjectMapper();
 
+  /** The attempt that the operator proves, its verdict (empty: none yet), and the pods. */
+  long proofOf = 3;
+
+  String verdict = "";
+  Set<String> proofPods = Set.of();
+
   Instant now = Instant.parse("2026-01-01T00:00:00Z");
   String bootId = "boot-1";
   String version = "v1.36.3";
@@ -490,9 +496,19 @@ final class FakeKubeletHost
     }
   }
 
+  /** The NumaNodeState, as far as the operator has written about the proof. */
   @Override
-  public Optional<JsonNode> state() {
-    throw new UnsupportedOperationException("no attempt reads its own object");
+  public Optional<JsonNode> state() throws IOException {
+    live();
+    requireApi();
+    var state = json.createObjectNode();
+    var grant = state.putObject("spec").putObject("grant").put("attempt", proofOf);
+    var proof = grant.putObject("proof");
+    proofPods.forEach(pod -> proof.withArray("pods").addObject().put("pod", pod));
+    if (!verdict.isEmpty()) {
+      proof.put("verdict", verdict).put("message", "what was seen");
+    }
+    return Optional.of(state);
   }
 
   @Override
