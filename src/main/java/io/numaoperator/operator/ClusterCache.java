@@ -3,6 +3,7 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.nrt.NodeResourceTopology;
@@ -33,6 +34,7 @@ public class ClusterCache {
   private final Store<NumaNodeState> states;
   private final Store<Node> nodes;
   private final Store<Pod> agentPods;
+  private final Store<Pod> proofPods;
   private final Store<NodeResourceTopology> topologies;
 
   @Inject
@@ -48,11 +50,13 @@ public class ClusterCache {
                 .pods()
                 .inNamespace(settings.namespace())
                 .withLabels(java.util.Map.of("app.kubernetes.io/name", AgentPlan.NAME)));
+    proofPods =
+        new Store<>(client.pods().inNamespace(settings.namespace()).withLabel(Names.PROOF_LABEL));
   }
 
   @PreDestroy
   void close() {
-    List.of(policies, states, nodes, agentPods, topologies).forEach(Store::close);
+    List.of(policies, states, nodes, agentPods, proofPods, topologies).forEach(Store::close);
   }
 
   Store<NumaPolicy> policies() {
@@ -69,6 +73,10 @@ public class ClusterCache {
 
   Store<Pod> agentPods() {
     return agentPods;
+  }
+
+  Store<Pod> proofPods() {
+    return proofPods;
   }
 
   Store<NodeResourceTopology> topologies() {

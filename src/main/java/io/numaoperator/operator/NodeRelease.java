@@ -25,10 +25,12 @@ class NodeRelease {
 
   private final ClusterCache cache;
   private final RolloutExecutor executor;
+  private final ProofPass proofs;
   private final Writer writer;
 
   @Inject
-  NodeRelease(ClusterCache cache, RolloutExecutor executor, Writer writer) {
+  NodeRelease(ClusterCache cache, RolloutExecutor executor, ProofPass proofs, Writer writer) {
+    this.proofs = proofs;
     this.cache = cache;
     this.executor = executor;
     this.writer = writer;
@@ -45,6 +47,7 @@ class NodeRelease {
     var actions =
         Rollout.decide(List.of(progress), RolloutSettings.WIND_DOWN, Gangs.NONE, Instant.now())
             .actions();
+    proofs.end(state, node);
     if (!actions.isEmpty()) {
       actions.forEach(action -> executor.execute(state.getSpec().policy, action, node, state));
     } else if (!progress.underChange() && !(progress.cordon() instanceof Cordon.Ours)) {

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
 import io.numaoperator.preflight.Divergence;
 import io.numaoperator.rollout.Action;
@@ -108,6 +109,18 @@ class NodeStory {
     }
   }
 
+  /** A change stays that no pod has shown to align. */
+  void notProven(Node node, long attempt, String why) {
+    tell(
+        node,
+        new Line(
+            "ChangeNotProven " + attempt,
+            true,
+            "ChangeNotProven",
+            "attempt %d: the kubelet was verified and the change stays, but no proof pod has shown that it aligns: %s"
+                .formatted(attempt, why)));
+  }
+
   /** A grant is taken back when it was used, or when it is no longer wanted. */
   private void ended(Node node, NumaNodeState state) {
     var grant = state.getSpec().grant;
@@ -142,7 +155,13 @@ class NodeStory {
               : normal(
                   attempt.number,
                   "KubeletChanged",
-                  number + "the kubelet runs as wanted and was stable (" + attempt.hash + ")");
+                  number
+                      + "the kubelet runs as wanted and was stable ("
+                      + attempt.hash
+                      + ")"
+                      + (attempt.proof == ProofVerdict.Passed
+                          ? "; proof pods: " + attempt.proofMessage
+                          : ""));
       case RolledBack ->
           warning(
               attempt,

@@ -2,6 +2,7 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.NodeSelection;
@@ -62,6 +63,13 @@ final class Nodes {
 
   static boolean isTainted(Node node, String key) {
     return node.getSpec().getTaints().stream().anyMatch(taint -> key.equals(taint.getKey()));
+  }
+
+  /** A pod that proves a change; it is removed with that. */
+  static boolean isProof(Pod pod) {
+    return Optional.ofNullable(pod.getMetadata().getLabels())
+        .orElse(Map.of())
+        .containsKey(Names.PROOF_LABEL);
   }
 
   static boolean isLabelledAligned(Node node) {

@@ -60,7 +60,7 @@ final class Residents {
   }
 
   private static Kind kind(Pod pod, String operator) {
-    if (name(pod).equals(operator)) {
+    if (name(pod).equals(operator) || Nodes.isProof(pod)) {
       return Kind.Operator;
     }
     if (Optional.ofNullable(pod.getMetadata().getAnnotations())

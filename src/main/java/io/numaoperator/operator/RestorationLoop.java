@@ -48,6 +48,7 @@ class RestorationLoop {
     cache.policies().onChange((old, policy) -> true, policy -> wake.release());
     cache.states().onChange((old, state) -> true, state -> wake.release());
     cache.nodes().onChange(Nodes::differ, node -> wake.release());
+    cache.proofPods().onChange(ProofPass::differ, pod -> wake.release());
     drained.onChange(wake::release);
     thread.start();
   }

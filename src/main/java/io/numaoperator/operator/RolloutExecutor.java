@@ -6,6 +6,7 @@ import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.rollout.Action;
+import io.numaoperator.rollout.ProofPlan;
 import io.numaoperator.rollout.RolloutSettings;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -136,7 +137,7 @@ class RolloutExecutor {
       case Action.Cordon cordon -> writer.cordon(node, policy, cordon);
       case Action.BeginPhase begin -> writer.phase(node, begin.phase());
       case Action.Uncordon uncordon -> writer.uncordon(node, uncordon.givenUp());
-      case Action.Grant grant -> writer.grant(state, wire(grant));
+      case Action.Grant grant -> writer.grant(state, wire(grant, isToBeProven(policy, state)));
       case Action.Revoke revoke -> writer.revoke(state);
       case Action.Evict evict -> throw new IllegalArgumentException("an eviction: " + evict);
       case Action.LoadDevices load -> throw new IllegalArgumentException("without policy: " + load);
@@ -154,11 +155,25 @@ class RolloutExecutor {
     return evictor.evict(pods, grace);
   }
 
-  private static NumaNodeStateSpec.Grant wire(Action.Grant grant) {
+  /** Where there is nothing that pods could show, the attempt need not wait for a word. */
+  private boolean isToBeProven(String policy, NumaNodeState state) {
+    return cache
+            .policies()
+            .get(policy)
+            .filter(p -> Boolean.TRUE.equals(p.getSpec().rollout.verification.proofPod))
+            .isPresent()
+        && Optional.ofNullable(state.getSpec().kubelet)
+            .flatMap(kubelet -> Optional.ofNullable(kubelet.fragment))
+            .filter(fragment -> ProofPlan.needless(fragment).isEmpty())
+            .isPresent();
+  }
+
+  private static NumaNodeStateSpec.Grant wire(Action.Grant grant, boolean proof) {
     var wire = new NumaNodeStateSpec.Grant();
     wire.attempt = grant.attempt();
     wire.hash = grant.hash();
     wire.bootId = grant.bootId();
+    wire.proof = proof ? new NumaNodeStateSpec.Proof() : null;
     return wire;
   }
 }

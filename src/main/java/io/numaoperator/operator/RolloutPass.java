@@ -27,12 +27,14 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** One pass over the nodes of a policy: decide, act, and tell what each waits for. */
 @ApplicationScoped
 class RolloutPass {
   private final DrainedNodes drained;
   private final RolloutExecutor executor;
+  private final ProofPass proofs;
   private final Gangs gangs;
   private final Waits waits;
   private final OperatorSettings settings;
@@ -42,11 +44,13 @@ class RolloutPass {
   RolloutPass(
       DrainedNodes drained,
       RolloutExecutor executor,
+      ProofPass proofs,
       JobGangs gangs,
       Waits waits,
       OperatorSettings settings) {
     this.drained = drained;
     this.executor = executor;
+    this.proofs = proofs;
     this.gangs = new CachedGangs(gangs, InstantSource.system());
     this.waits = waits;
     this.settings = settings;
@@ -103,6 +107,7 @@ class RolloutPass {
     var decision = Rollout.decide(progress, limits, gangs, now);
     var byName = nodes.stream().collect(Collectors.toMap(NodeAssessment::name, node -> node));
     var executed = executor.execute(policy, decision.actions(), byName);
+    var proven = proofs.proceed(policy, nodes, progress, now);
     var known = withAnswers(decision, executed.refused());
     // also after a failure: a write that is refused must not keep the nodes from being judged
     waits.set(name, byName.keySet(), known);
@@ -110,8 +115,10 @@ class RolloutPass {
         nodes.stream()
             .map(node -> node.waitingFor(Optional.ofNullable(known.get(node.name()))))
             .toList(),
-        due(decision, progress, now),
-        executed.failure());
+        Stream.of(due(decision, progress, now), proven.due())
+            .flatMap(Optional::stream)
+            .min(Instant::compareTo),
+        executed.failure().or(proven::failure));
   }
 
   /** The policy is gone. */

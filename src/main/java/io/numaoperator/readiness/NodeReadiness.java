@@ -4,6 +4,7 @@ import static io.numaoperator.readiness.Chain.when;
 import static io.numaoperator.readiness.Waiting.listed;
 
 import io.numaoperator.api.KubeletPolicy.StaticOrNone;
+import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.readiness.NodeEvidence.Agent;
@@ -50,6 +51,7 @@ public final class NodeReadiness {
                       + ", scope "
                       + e.observed().effective.settings.topologyManagerScope
                       + "), and so do its state files"
+                      + notProven(e)
                       + nextVersion(e)));
 
   private NodeReadiness() {}
@@ -230,6 +232,13 @@ public final class NodeReadiness {
                     + " and "
                     + wantMemory
                     + " are wanted"));
+  }
+
+  private static String notProven(NodeEvidence e) {
+    var attempt = e.observed().attempt;
+    return attempt != null && attempt.proof == ProofVerdict.NotProven
+        ? "; not shown by proof pods: " + attempt.proofMessage
+        : "";
   }
 
   private static Optional<Verdict> kubeletIsDown(NodeEvidence e) {
