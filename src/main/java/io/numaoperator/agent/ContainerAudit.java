@@ -11,6 +11,7 @@ import io.numaoperator.api.NumaNodeStateStatus.PlacedDevices;
 import io.numaoperator.api.NumaNodeStateStatus.Placement;
 import io.numaoperator.topology.Holding;
 import io.numaoperator.topology.Machine;
+import io.numaoperator.topology.Placement.Verdict;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -55,21 +56,20 @@ final class ContainerAudit {
     return list;
   }
 
-  /** Judges all containers and lists those that hold something. */
-  static Containers containers(List<Container> containers, Machine machine) {
+  /**
+   * Judges all containers and lists those that hold something.
+   *
+   * @param scopePod whether the kubelet aligns whole pods: then each container is as its pod is
+   */
+  static Containers containers(List<Container> containers, Machine machine, boolean scopePod) {
+    var pods = new LinkedHashMap<String, List<Container>>();
+    for (var container : containers) {
+      pods.computeIfAbsent(container.namespace() + "/" + container.pod(), p -> new ArrayList<>())
+          .add(container);
+    }
     var result = new Containers();
     var placed = new ArrayList<PlacedContainer>();
-    for (var container : containers) {
-      var placement = io.numaoperator.topology.Placement.of(holding(container), machine);
-      switch (placement.verdict()) {
-        case Aligned -> result.aligned++;
-        case CrossNUMA -> result.crossNuma++;
-        case NotPinned -> result.notPinned++;
-      }
-      if (container.holdsExclusive()) {
-        placed.add(placed(container, placement));
-      }
-    }
+    pods.values().forEach(pod -> pod(pod, machine, scopePod, result, placed));
     placed.sort(
         Comparator.<PlacedContainer, Boolean>comparing(c -> c.placement != Placement.CrossNUMA)
             .thenComparing(c -> c.pod)
@@ -80,12 +80,55 @@ final class ContainerAudit {
     return result;
   }
 
+  private static void pod(
+      List<Container> pod,
+      Machine machine,
+      boolean scopePod,
+      Containers result,
+      List<PlacedContainer> placed) {
+    boolean claims = pod.stream().anyMatch(Container::claims);
+    var whole = whole(pod, machine);
+    for (var container : pod) {
+      boolean holds = container.holdsExclusive() || container.claims();
+      var own = io.numaoperator.topology.Placement.of(holding(container), machine);
+      var verdict =
+          claims && holds
+              ? Placement.Unsupported
+              : Placement.valueOf((scopePod ? worse(own.verdict(), whole) : own.verdict()).name());
+      switch (verdict) {
+        case Aligned -> result.aligned++;
+        case CrossNUMA -> result.crossNuma++;
+        case NotPinned -> result.notPinned++;
+        case Unknown -> result.unknown = oneMore(result.unknown);
+        case Unsupported -> result.unsupported = oneMore(result.unsupported);
+      }
+      if (holds) {
+        placed.add(placed(container, own, verdict));
+      }
+    }
+  }
+
+  private static Verdict whole(List<Container> pod, Machine machine) {
+    return io.numaoperator.topology.Placement.of(
+            Holding.union(pod.stream().map(ContainerAudit::holding).toList()), machine)
+        .verdict();
+  }
+
+  /** A container without CPUs of its own is not pinned, whatever its pod is. */
+  private static Verdict worse(Verdict own, Verdict pod) {
+    return own == Verdict.Aligned ? pod : own;
+  }
+
+  private static int oneMore(Integer count) {
+    return count == null ? 1 : count + 1;
+  }
+
   private static PlacedContainer placed(
-      Container container, io.numaoperator.topology.Placement placement) {
+      Container container, io.numaoperator.topology.Placement placement, Placement verdict) {
     var placed = new PlacedContainer();
     placed.pod = container.namespace() + "/" + container.pod();
     placed.container = container.name();
-    placed.placement = Placement.valueOf(placement.verdict().name());
+    placed.placement = verdict;
     placed.cpus = container.cpus().format();
     placed.cpuZones = List.copyOf(placement.cpuZones());
     placed.memoryZones = List.copyOf(placement.memoryZones());

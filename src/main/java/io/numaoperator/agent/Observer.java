@@ -276,7 +276,8 @@ final class Observer {
     var allocatable = node.podResources().allocatable();
     var containers = node.podResources().list();
     ContainerAudit.devices(status.inventory, allocatable);
-    status.containers = ContainerAudit.containers(containers, Machine.of(status.inventory));
+    status.containers =
+        ContainerAudit.containers(containers, Machine.of(status.inventory), isScopePod());
     if (status.effective != null && configOf == status.inventory.kubelet.pid) {
       report =
           Optional.of(
@@ -287,6 +288,11 @@ final class Observer {
                   containers,
                   managers(containers)));
     }
+  }
+
+  /** By what is known of the running kubelet; each container by itself where it is not. */
+  private boolean isScopePod() {
+    return status.effective != null && "pod".equals(status.effective.settings.topologyManagerScope);
   }
 
   private ManagerState managers(List<PodResources.Container> containers) throws IOException {

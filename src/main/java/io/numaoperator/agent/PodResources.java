@@ -22,6 +22,7 @@ interface PodResources {
    * @param cpus its exclusive CPUs; empty when it runs in the shared pool
    * @param memory its pinned memory, empty when the Memory Manager does not pin it
    * @param devices its devices
+   * @param claims whether it uses ResourceClaims (DRA)
    */
   record Container(
       String namespace,
@@ -29,10 +30,22 @@ interface PodResources {
       String name,
       CpuSet cpus,
       List<Memory> memory,
-      List<Device> devices) {
+      List<Device> devices,
+      boolean claims) {
     public Container {
       memory = List.copyOf(memory);
       devices = List.copyOf(devices);
+    }
+
+    /** One without claims. */
+    Container(
+        String namespace,
+        String pod,
+        String name,
+        CpuSet cpus,
+        List<Memory> memory,
+        List<Device> devices) {
+      this(namespace, pod, name, cpus, memory, devices, false);
     }
 
     /** It would be hurt by a change of the managers' state. */

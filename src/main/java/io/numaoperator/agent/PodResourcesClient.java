@@ -100,7 +100,8 @@ final class PodResourcesClient implements PodResources, AutoCloseable {
         container.getName(),
         CpuSet.of(container.getCpuIdsList().stream().mapToInt(Long::intValue)),
         container.getMemoryList().stream().map(PodResourcesClient::memory).toList(),
-        devices(container.getDevicesList()));
+        devices(container.getDevicesList()),
+        container.getDynamicResourcesCount() > 0);
   }
 
   @Override

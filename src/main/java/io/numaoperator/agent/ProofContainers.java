@@ -35,6 +35,13 @@ final class ProofContainers {
       case Aligned -> containers.aligned--;
       case CrossNUMA -> containers.crossNuma--;
       case NotPinned -> containers.notPinned--;
+      case Unknown -> containers.unknown = oneLess(containers.unknown);
+      case Unsupported -> containers.unsupported = oneLess(containers.unsupported);
     }
+  }
+
+  /** Absent when there are none. */
+  private static Integer oneLess(Integer count) {
+    return count == null || count <= 1 ? null : count - 1;
   }
 }

@@ -418,9 +418,20 @@ public class NumaNodeStateStatus {
     @JsonPropertyDescription("Containers without exclusive CPUs.")
     public Integer notPinned = 0;
 
+    @JsonPropertyDescription(
+        "Containers with CPUs whose NUMA node is not known; absent when there are none.")
+    public Integer unknown;
+
+    @JsonPropertyDescription(
+        "Containers of pods that use ResourceClaims (DRA), and hold one or something else; absent when"
+            + " there are none. The kubelet aligns nothing with what a claim gives, so they are never"
+            + " called aligned.")
+    public Integer unsupported;
+
     @Size(max = 64)
     @JsonPropertyDescription(
-        "Containers that hold devices or exclusive CPUs, those across NUMA nodes first; at most 64."
+        "Containers that hold devices, claims or exclusive CPUs, those across NUMA nodes first; at"
+            + " most 64."
             + " While one is left, the node's kubelet is not changed.")
     public List<PlacedContainer> placed = new ArrayList<>();
 
@@ -446,7 +457,11 @@ public class NumaNodeStateStatus {
     @JsonPropertyDescription("Its name.")
     public String container;
 
-    @JsonPropertyDescription("Aligned, CrossNUMA or NotPinned.")
+    @JsonPropertyDescription(
+        "Aligned: one NUMA node has its CPUs and memory and fits its devices; with scope pod, those of"
+            + " all of its pod's containers. CrossNUMA: no one does. NotPinned: it has no exclusive"
+            + " CPUs. Unknown: the NUMA node of one of its CPUs is not known. Unsupported: its pod uses"
+            + " ResourceClaims (DRA).")
     public Placement placement;
 
     @Size(max = 1024)
@@ -494,6 +509,8 @@ public class NumaNodeStateStatus {
   public enum Placement {
     Aligned,
     CrossNUMA,
-    NotPinned
+    NotPinned,
+    Unknown,
+    Unsupported
   }
 }

@@ -1,6 +1,7 @@
 package io.numaoperator.explain;
 
 import io.numaoperator.api.NumaNodeStateStatus.PlacedContainer;
+import io.numaoperator.api.NumaNodeStateStatus.Placement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -31,6 +32,32 @@ public final class Crossing {
       }
     }
     return Numbers.listed(parts);
+  }
+
+  /** Whether it has GPUs and exclusive CPUs, and they are not together. */
+  public static boolean isMisalignedGpu(PlacedContainer container) {
+    return container.placement == Placement.CrossNUMA
+        && container.devices.stream().anyMatch(devices -> isGpu(devices.resource));
+  }
+
+  /** Whole GPUs (nvidia.com/gpu, amd.com/gpu) and slices of them (nvidia.com/mig-1g.5gb). */
+  private static boolean isGpu(String resource) {
+    return resource.endsWith("/gpu") || resource.contains("/gpu.") || resource.contains("/mig-");
+  }
+
+  /**
+   * What an Event says of a pod.
+   *
+   * @param containers those of it that lie across
+   */
+  public static String message(String node, List<PlacedContainer> containers) {
+    var each =
+        containers.stream()
+            .map(
+                container -> "container %s: %s".formatted(container.container, sentence(container)))
+            .toList();
+    return "runs across NUMA nodes of %s and is slower for it: %s. A pod is aligned when it is admitted: make it again on a node with the label numaoperator.io/aligned=true"
+        .formatted(node, String.join("; ", each));
   }
 
   private static String zones(List<Integer> zones) {

@@ -43,8 +43,14 @@ class FailedPodCleanup {
             .filter(p -> Boolean.TRUE.equals(p.getSpec().troubleshooting.cleanupFailedPods))
             .map(p -> p.getMetadata().getName())
             .collect(Collectors.toSet());
-    if (!policies.isEmpty()) {
-      surplus(pods, node -> isOf(node, policies)).stream().limit(AT_ONCE).allMatch(this::delete);
+    if (policies.isEmpty()) {
+      return;
+    }
+    var surplus = surplus(pods, node -> isOf(node, policies));
+    for (var pod : surplus.subList(0, Math.min(AT_ONCE, surplus.size()))) {
+      if (!delete(pod)) {
+        return;
+      }
     }
   }
 

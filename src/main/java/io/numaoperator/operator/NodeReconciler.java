@@ -10,7 +10,6 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
-import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.readiness.Conditions;
@@ -35,6 +34,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   private final NodeRelease release;
   private final Parts parts;
   private final NodeStory story;
+  private final CrossingStory crossings;
   private final Waits waits;
   private final KubeletDeliveries deliveries;
 
@@ -44,9 +44,11 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
       NodeRelease release,
       Parts parts,
       NodeStory story,
+      CrossingStory crossings,
       Waits waits,
       KubeletDeliveries deliveries) {
     this.story = story;
+    this.crossings = crossings;
     this.waits = waits;
     this.parts = parts;
     this.deliveries = deliveries;
@@ -110,13 +112,11 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
         || !Json.same(report.orElse(null), NodeAssessment.plan(state).orElse(null))) {
       writer.judgement(state, conditions, report);
     }
-    var aligned =
-        conditions.stream()
-            .anyMatch(
-                c -> c.type.equals(NodeReadiness.ALIGNMENT) && c.status == Condition.Status.True);
+    var aligned = Conditions.isTrue(conditions, NodeReadiness.ALIGNMENT);
     if (aligned != Nodes.isLabelledAligned(node)) {
       writer.label(node, aligned);
     }
+    crossings.look(state);
     if (aligned) {
       takeIntoService(policy, node.getMetadata().getName());
     }

@@ -107,11 +107,19 @@ record Progress(
     };
   }
 
+  /** A claim alone (DRA) is not in the way: its state is never touched. */
   private static List<String> holders(NumaNodeStateStatus status) {
     return Optional.ofNullable(status.containers).stream()
         .flatMap(c -> c.placed.stream())
+        .filter(p -> p.placement != NumaNodeStateStatus.Placement.Unsupported || holdsMore(p))
         .map(p -> p.pod)
         .distinct()
         .toList();
+  }
+
+  private static boolean holdsMore(NumaNodeStateStatus.PlacedContainer placed) {
+    return !Optional.ofNullable(placed.cpus).orElse("").isEmpty()
+        || !placed.devices.isEmpty()
+        || !placed.memoryZones.isEmpty();
   }
 }

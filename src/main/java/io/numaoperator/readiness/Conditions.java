@@ -23,6 +23,12 @@ public final class Conditions {
         .toList();
   }
 
+  /** Whether there is one of this type and it is True. */
+  public static boolean isTrue(List<Condition> conditions, String type) {
+    return conditions.stream()
+        .anyMatch(c -> c.type.equals(type) && c.status == Condition.Status.True);
+  }
+
   /** Whether they say the same, transition times aside. */
   public static boolean same(List<Condition> left, List<Condition> right) {
     return left.size() == right.size()

@@ -23,14 +23,16 @@ public record Placement(
     /** No zone does. */
     CrossNUMA,
     /** It has no exclusive CPUs: it may run anywhere. */
-    NotPinned
+    NotPinned,
+    /** It has CPUs that are on no known zone (the inventory is older than a hotplug). */
+    Unknown
   }
 
   /**
    * Judges what PodResources says. Aligned if and only if there is one zone n with CPUs ⊆ {n},
    * memory ⊆ {n} and every device on n, where a device on several zones fits each of them and one
-   * without topology fits all. A CPU that the machine does not have (the inventory is older than a
-   * hotplug) never counts as aligned.
+   * without topology fits all. Where one of its CPUs is on no zone that is known, so is the
+   * verdict.
    */
   public static Placement of(Holding holding, Machine machine) {
     var cpuZones = new TreeSet<Integer>();
@@ -45,15 +47,16 @@ public record Placement(
     var memoryZones = all(holding.memory());
     var deviceZones = all(holding.devices().values());
     boolean aligned =
-        known.equals(holding.cpus())
-            && cpuZones.size() == 1
+        cpuZones.size() == 1
             && cpuZones.containsAll(memoryZones)
             && holding.devices().values().stream()
                 .allMatch(zones -> zones.isEmpty() || zones.contains(cpuZones.first()));
     var verdict =
         holding.cpus().isEmpty()
             ? Verdict.NotPinned
-            : aligned ? Verdict.Aligned : Verdict.CrossNUMA;
+            : !known.equals(holding.cpus())
+                ? Verdict.Unknown
+                : aligned ? Verdict.Aligned : Verdict.CrossNUMA;
     return new Placement(verdict, Collections.unmodifiableSet(cpuZones), memoryZones, deviceZones);
   }
 

@@ -13,10 +13,12 @@ import io.numaoperator.explain.NodeFacts;
 import io.numaoperator.explain.Rejection;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Why a pod is where it is, or is nowhere, and which nodes could take it now.
@@ -28,6 +30,9 @@ import java.util.Optional;
  */
 public record PodExplanation(
     String headline, List<String> details, boolean well, List<Candidate> nodes) {
+  private static final Set<Placement> UNJUDGED =
+      EnumSet.of(Placement.Unknown, Placement.Unsupported);
+
   public PodExplanation {
     details = List.copyOf(details);
     nodes = List.copyOf(nodes);
@@ -144,6 +149,10 @@ public record PodExplanation(
     if (its.stream().anyMatch(c -> c.placement == Placement.CrossNUMA)) {
       return new PodExplanation(where + " across NUMA nodes", details, false, candidates);
     }
+    if (its.stream().anyMatch(c -> UNJUDGED.contains(c.placement))) {
+      return new PodExplanation(
+          where + "; whether it is aligned cannot be said", details, false, List.of());
+    }
     if (its.isEmpty() && NodeMaps.leftOut(state.orElseThrow().getStatus()) > 0) {
       return new PodExplanation(
           where + "; how it is placed there is not known",
@@ -171,6 +180,9 @@ public record PodExplanation(
               case Aligned -> "aligned";
               case CrossNUMA -> "across NUMA nodes";
               case NotPinned -> "not pinned";
+              case Unknown -> "on CPUs whose NUMA node is not known";
+              case Unsupported ->
+                  "of a pod that uses ResourceClaims (DRA), which the kubelet does not align";
             },
             Crossing.sentence(container));
   }

@@ -54,7 +54,8 @@ class ContainerAuditTest {
                 container("b", CpuSet.EMPTY),
                 container("c", CpuSet.of(0), gpu("c", 1)),
                 container("d", CpuSet.EMPTY, gpu("b", 0))),
-            Machine.of(inventory()));
+            Machine.of(inventory()),
+            false);
     assertThat(result.aligned).isEqualTo(1);
     assertThat(result.crossNuma).isEqualTo(1);
     assertThat(result.notPinned).isEqualTo(2);
@@ -69,6 +70,54 @@ class ContainerAuditTest {
   }
 
   @Test
+  void underScopePodEachContainerIsAsItsPod() {
+    var pod =
+        List.of(
+            container("main", CpuSet.of(0), "gpu", 0),
+            container("other", CpuSet.of(2), "gpu2", 1),
+            container("pool", CpuSet.EMPTY, "gpu3", 1));
+    var machine = Machine.of(inventory());
+    assertThat(ContainerAudit.containers(pod, machine, false).aligned).isEqualTo(2);
+    var result = ContainerAudit.containers(pod, machine, true);
+    assertThat(result.aligned).isZero();
+    assertThat(result.crossNuma).isEqualTo(2);
+    assertThat(result.notPinned).isEqualTo(1);
+  }
+
+  private static Container container(String name, CpuSet cpus, String gpu, int zone) {
+    return new Container("ns", "p", name, cpus, List.of(), List.of(gpu(gpu, zone)));
+  }
+
+  @Test
+  void podsWithClaimsAreUnsupportedAndNeverAligned() {
+    var claims =
+        List.of(
+            new Container("ns", "p", "gpu", CpuSet.of(0), List.of(), List.of(), true),
+            new Container("ns", "p", "pinned", CpuSet.of(1), List.of(), List.of(), false),
+            new Container("ns", "p", "pool", CpuSet.EMPTY, List.of(), List.of(), false),
+            new Container("ns", "q", "claim", CpuSet.EMPTY, List.of(), List.of(), true));
+    for (boolean scopePod : new boolean[] {false, true}) {
+      var result = ContainerAudit.containers(claims, Machine.of(inventory()), scopePod);
+      assertThat(result.aligned).isZero();
+      assertThat(result.unsupported).isEqualTo(3);
+      assertThat(result.notPinned).isEqualTo(1);
+      assertThat(result.placed)
+          .hasSize(3)
+          .allMatch(placed -> placed.placement == Placement.Unsupported);
+    }
+  }
+
+  @Test
+  void cpusOfNoKnownZoneAreUnknown() {
+    var result =
+        ContainerAudit.containers(
+            List.of(container("a", CpuSet.of(0, 99))), Machine.of(inventory()), false);
+    assertThat(result.unknown).isEqualTo(1);
+    assertThat(result.aligned + result.crossNuma).isZero();
+    assertThat(result.unsupported).isNull();
+  }
+
+  @Test
   void tellsTheZonesOfEachDevice() {
     var result =
         ContainerAudit.containers(
@@ -80,7 +129,8 @@ class ContainerAuditTest {
                     gpu("b", 0),
                     gpu("c", 1),
                     new Device("example.com/nic", "x", Set.of(0, 1)))),
-            Machine.of(inventory()));
+            Machine.of(inventory()),
+            false);
     assertThat(result.placed.getFirst().devices)
         .extracting(d -> "%d %s on %s".formatted(d.count, d.resource, d.zones))
         .containsExactly(
@@ -91,7 +141,7 @@ class ContainerAuditTest {
   void memoryCounts() {
     var memory = List.of(new Memory("memory", 1L << 30, Set.of(1)));
     var container = new Container("ns", "a", "main", CpuSet.of(0), memory, List.of());
-    var result = ContainerAudit.containers(List.of(container), Machine.of(inventory()));
+    var result = ContainerAudit.containers(List.of(container), Machine.of(inventory()), false);
     assertThat(result.crossNuma).isEqualTo(1);
     assertThat(result.placed.getFirst().memoryZones).containsExactly(1);
     assertThat(result.placed.getFirst().memory).isEqualTo(1L << 30);
@@ -103,7 +153,7 @@ class ContainerAuditTest {
     for (int i = 0; i < 70; i++) {
       containers.add(container("p" + i, CpuSet.of(0)));
     }
-    var result = ContainerAudit.containers(containers, Machine.of(inventory()));
+    var result = ContainerAudit.containers(containers, Machine.of(inventory()), false);
     assertThat(result.placed).hasSize(64);
     assertThat(result.placedLeftOut).isEqualTo(6);
     assertThat(result.aligned).isEqualTo(70);

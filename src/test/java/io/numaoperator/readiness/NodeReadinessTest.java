@@ -472,6 +472,35 @@ class NodeReadinessTest {
     assertThat(verdict.message()).contains(message);
     assertThat(verdicts.get(NodeReadiness.ALIGNMENT).isTrue()).isFalse();
     assertThat(verdicts.get(NodeReadiness.ALIGNMENT).reason()).isEqualTo(reason);
+    var conditions = Conditions.update(List.of(), verdicts, 1L, Instant.EPOCH);
+    assertThat(Conditions.isTrue(conditions, NodeReadiness.ALIGNMENT))
+        .as("the node is labelled numaoperator.io/aligned")
+        .isFalse();
+  }
+
+  static Stream<Arguments> brokenSchedulers() {
+    return Stream.of(
+        Arguments.of(new NodeEvidence.Scheduler.Down("no replica"), "SchedulerDown"),
+        Arguments.of(new NodeEvidence.Scheduler.Unaware(), "NotSeen"),
+        Arguments.of(new NodeEvidence.Scheduler.NotJudged("of another kind"), "NotJudged"));
+  }
+
+  @ParameterizedTest(name = "{1}")
+  @MethodSource("brokenSchedulers")
+  void aBrokenSchedulerTakesTheLabel(NodeEvidence.Scheduler scheduler, String reason) {
+    var world = new World();
+    world.scheduler = new NodeEvidence.Scheduler.Aware(0);
+    assertThat(isLabelled(world)).isTrue();
+    world.scheduler = scheduler;
+    assertThat(isLabelled(world)).isFalse();
+    assertThat(NodeReadiness.judge(world.evidence()).get(NodeReadiness.ALIGNMENT).reason())
+        .isEqualTo(reason);
+  }
+
+  private static boolean isLabelled(World world) {
+    var verdicts = NodeReadiness.judge(world.evidence());
+    return Conditions.isTrue(
+        Conditions.update(List.of(), verdicts, 1L, Instant.EPOCH), NodeReadiness.ALIGNMENT);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.numaoperator.topology;
 import static io.numaoperator.topology.Placement.Verdict.Aligned;
 import static io.numaoperator.topology.Placement.Verdict.CrossNUMA;
 import static io.numaoperator.topology.Placement.Verdict.NotPinned;
+import static io.numaoperator.topology.Placement.Verdict.Unknown;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.numaoperator.topology.Placement.Verdict;
@@ -42,8 +43,8 @@ class PlacementTest {
             s(0, 1)),
         placed("shared pool", "", mem(), dev("a", s(1)), NotPinned, s(), s(), s(1)),
         placed("shared pool, memory split", "", mem(s(0, 1)), dev(), NotPinned, s(), s(0, 1), s()),
-        placed("a CPU that is not there", "0,99", mem(s(0)), dev(), CrossNUMA, s(0), s(0), s()),
-        placed("only such CPUs", "99", mem(), dev(), CrossNUMA, s(), s(), s()));
+        placed("a CPU that is not there", "0,99", mem(s(0)), dev(), Unknown, s(0), s(0), s()),
+        placed("only such CPUs", "99", mem(), dev(), Unknown, s(), s(), s()));
   }
 
   @ParameterizedTest(name = "{0}")

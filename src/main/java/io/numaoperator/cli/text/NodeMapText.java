@@ -220,7 +220,7 @@ public final class NodeMapText {
     return switch (holder.placement()) {
       case Aligned -> Style.Good;
       case CrossNUMA -> Style.Bad;
-      case NotPinned -> Style.Doubtful;
+      case NotPinned, Unknown, Unsupported -> Style.Doubtful;
     };
   }
 
