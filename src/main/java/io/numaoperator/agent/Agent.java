@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -35,6 +36,7 @@ final class Agent {
   private final JournalStore store;
   private final AttemptExecutor executor;
   private final LastSeen seen;
+  private final Heartbeat heartbeat;
   private final Log log;
   private final Grants grants = new Grants();
   private final ObjectMapper mapper =
@@ -43,6 +45,10 @@ final class Agent {
   private final AtomicReference<Optional<Attempt>> attempt;
   private final AtomicReference<Optional<String>> guardFault =
       new AtomicReference<>(Optional.empty());
+
+  /** Whether the API server answered last; an unchanged status asks it nothing. */
+  private final AtomicBoolean heard = new AtomicBoolean();
+
   private final Semaphore wakeObserver = new Semaphore(0);
   private final Semaphore wakeExecutor = new Semaphore(0);
 
@@ -55,6 +61,7 @@ final class Agent {
       Supplier<Path> kubeletRoot,
       Observer observer,
       LastSeen seen,
+      Heartbeat heartbeat,
       Log log) {
     this.kubeletRoot = kubeletRoot;
     this.api = node.api();
@@ -63,6 +70,7 @@ final class Agent {
     this.topology = new TopologyPublisher(api, node.time(), nodeName);
     this.store = new JournalStore(node.host());
     this.seen = seen;
+    this.heartbeat = heartbeat;
     this.log = log;
     this.state = new AtomicReference<>(Optional.empty());
     this.attempt = new AtomicReference<>(Optional.empty());
@@ -129,6 +137,9 @@ final class Agent {
       compareTopology(state.get().get(), status);
       publisher.publish(status);
     }
+    if (heard.get()) {
+      heartbeat.beat();
+    }
     boolean busy = last.isPresent() && last.get().result == null;
     pause(wakeObserver, busy ? BUSY : IDLE);
     Thread.sleep(BURST); // an admission writes several files: one look for all
@@ -191,7 +202,9 @@ final class Agent {
   }
 
   private void watch() throws IOException, InterruptedException {
+    heard.set(false);
     var found = api.state();
+    heard.set(true);
     state(found);
     if (found.isEmpty()) {
       Thread.sleep(IDLE);

@@ -22,6 +22,9 @@ import java.util.logging.Logger;
  * node itself).
  */
 public final class AgentMain {
+  /** What the readiness probe of the DaemonSet reads (plan.agent.AgentDaemonSet). */
+  private static final String HEARTBEAT = "/tmp/numa-agent-alive";
+
   private AgentMain() {}
 
   public static void main(String... args) throws InterruptedException {
@@ -93,7 +96,16 @@ public final class AgentMain {
       var locator = new KubeletLocator(services, host, proc);
       var observer = new Observer(node, locator, new Sysfs(sys, proc), new PciBus(sys), seen);
       log.info("agent of node " + nodeName);
-      new Agent(nodeName, node, () -> host.local(seen.rootDirectory()), observer, seen, log).run();
+      var heartbeat = new Heartbeat(Path.of(HEARTBEAT), proc.resolve("uptime"));
+      new Agent(
+              nodeName,
+              node,
+              () -> host.local(seen.rootDirectory()),
+              observer,
+              seen,
+              heartbeat,
+              log)
+          .run();
     }
   }
 

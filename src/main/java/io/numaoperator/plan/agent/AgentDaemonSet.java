@@ -5,6 +5,8 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.Probe;
+import io.fabric8.kubernetes.api.model.ProbeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.SecurityContext;
 import io.fabric8.kubernetes.api.model.SecurityContextBuilder;
@@ -166,9 +168,30 @@ final class AgentDaemonSet {
         .addToRequests("memory", new Quantity("64Mi"))
         .addToLimits("memory", new Quantity("160Mi"))
         .endResources()
+        .withReadinessProbe(alive())
         .withSecurityContext(securityContext())
         .withTerminationMessagePolicy("FallbackToLogsOnError")
         .withVolumeMounts(mounts)
+        .build();
+  }
+
+  /**
+   * An agent that hangs looks like one whose node does not change: it is ready only while its sign
+   * of life (agent.Heartbeat, every 5 s) is fresh. The shell's own means only, since this runs on
+   * every node all the time.
+   */
+  private static Probe alive() {
+    return new ProbeBuilder()
+        .withNewExec()
+        .withCommand(
+            "sh",
+            "-c",
+            "read up idle < /proc/uptime && read beat < /tmp/numa-agent-alive"
+                + " && [ $((${up%%.*} - beat)) -le 20 ]")
+        .endExec()
+        .withPeriodSeconds(5)
+        .withTimeoutSeconds(5)
+        .withFailureThreshold(1)
         .build();
   }
 
