@@ -31,7 +31,8 @@ class LeaderElection {
   LeaderElectionConfiguration configuration(
       OperatorSettings settings,
       Instance<RestorationLoop> restoration,
-      Instance<RejectedPods> rejected) {
+      Instance<RejectedPods> rejected,
+      Instance<FleetMetrics> metrics) {
     var lease = settings.leaseDuration();
     return LeaderElectionConfigurationBuilder.aLeaderElectionConfiguration(LEASE)
         .withLeaseNamespace(settings.namespace())
@@ -44,6 +45,7 @@ class LeaderElection {
                 () -> {
                   restoration.get().start();
                   rejected.get().start();
+                  metrics.get().start();
                 },
                 this::stopLeading,
                 leader -> {}))

@@ -2,7 +2,6 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
@@ -23,12 +22,12 @@ class NodeStory {
   private static final String NOT_BEGUN = "ChangeRefused";
 
   private final Events events;
-  private final MeterRegistry metrics;
+  private final Meters meters;
 
   @Inject
-  NodeStory(Events events, MeterRegistry metrics) {
+  NodeStory(Events events, Meters meters) {
     this.events = events;
-    this.metrics = metrics;
+    this.meters = meters;
   }
 
   /** What an Event says. */
@@ -105,7 +104,7 @@ class NodeStory {
             "KubeletDrifted",
             "what policy %s applied was undone: %s".formatted(state.getSpec().policy, what));
     if (tell(node, line)) {
-      metrics.counter("numaoperator.kubelet.drifts", "policy", state.getSpec().policy).increment();
+      meters.drifted(state.getSpec().policy);
     }
   }
 
@@ -137,9 +136,7 @@ class NodeStory {
       return;
     }
     if (tell(node, result(answered.get()))) {
-      metrics
-          .counter("numaoperator.kubelet.attempts", "result", answered.get().result.name())
-          .increment();
+      meters.attempted(answered.get().result);
     }
   }
 

@@ -2,8 +2,6 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.explain.ExplainedLoop;
 import io.numaoperator.explain.Loop;
@@ -33,14 +31,14 @@ class RejectionStory {
 
   private final ClusterCache cache;
   private final Events events;
-  private final MeterRegistry metrics;
+  private final Meters meters;
   private volatile Instant begun = Instant.MIN;
 
   @Inject
-  RejectionStory(ClusterCache cache, Events events, MeterRegistry metrics) {
+  RejectionStory(ClusterCache cache, Events events, Meters meters) {
     this.cache = cache;
     this.events = events;
-    this.metrics = metrics;
+    this.meters = meters;
   }
 
   /** From now on it counts. */
@@ -56,10 +54,7 @@ class RejectionStory {
     if (rejection.at().isBefore(begun)) {
       return;
     }
-    metrics
-        .counter(
-            "numaoperator.pods.rejected", "node", rejection.node(), "reason", rejection.reason())
-        .increment();
+    meters.rejected(rejection.node(), rejection.reason());
     if (looping || rejection.at().isBefore(Instant.now().minus(TOLD))) {
       return;
     }
@@ -78,17 +73,7 @@ class RejectionStory {
   }
 
   private void explained(Rejection rejection) {
-    var seconds = Duration.between(rejection.at(), Instant.now());
-    Timer.builder("numaoperator.rejection.explained")
-        .serviceLevelObjectives(
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(2),
-            Duration.ofSeconds(5),
-            Duration.ofSeconds(10),
-            Duration.ofSeconds(30),
-            Duration.ofSeconds(60))
-        .register(metrics)
-        .record(seconds.isNegative() ? Duration.ZERO : seconds);
+    meters.explained(Duration.between(rejection.at(), Instant.now()));
   }
 
   /** A loop that is new, or of which there is more to say. */

@@ -220,6 +220,7 @@ class ConfigFilesTest {
             "nvidia",
             "gpu-operator",
             "cleanup-failed-pods",
+            "prometheus",
             "default",
             "crd")) {
       var directory = CONFIG.resolve(folder);
