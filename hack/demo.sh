@@ -5,7 +5,7 @@ set -euo pipefail
 bin=$1 dir=$2
 policy=gpu-nodes
 node=gpu-1
-export PATH=$bin:$PATH KUBECONFIG=$dir/kubeconfig
+export PATH=$bin:$PWD/target/dist/bin:$PATH KUBECONFIG=$dir/kubeconfig
 
 bold=$'\e[1m' plain=$'\e[0m'
 [ -t 1 ] || { bold='' plain=''; }
@@ -205,11 +205,25 @@ delete_pods left
 kubectl wait pod -l app=seeing --for=condition=Ready --timeout=180s >/dev/null || fail "the waiting pod should run now"
 show_held
 [ "$(held | grep -c "^default/seeing.*Aligned")" = 1 ] || fail "the pod is not aligned"
-kubectl delete deployment seeing --wait=false >/dev/null
 
 title "What it costs"
 for pid in $(pgrep -f io.numaoperator.agent.AgentMain); do
   awk -v pid="$pid" '/VmRSS/ {printf "   agent (pid %s): %.0f MB resident\n", pid, $2 / 1024}' "/proc/$pid/status" 2>/dev/null || true
 done
 say "from an empty cluster to here: $((SECONDS - started)) s"
+
+# the agent reports what containers hold every few seconds
+for _ in $(seq 30); do
+  map=$(kubectl numa map "$node")
+  grep -qE "^[a-z]  default/seeing" <<<"$map" && break
+  sleep 1
+done
+title "kubectl numa status"
+kubectl numa status || fail "all nodes should be ready"
+title "kubectl numa map"
+kubectl numa map
+title "kubectl numa map $node"
+kubectl numa map "$node"
+grep -qE "^[a-z]  default/seeing.*Aligned" <<<"$map" || fail "the map should show the Deployment's pod, aligned"
+kubectl delete deployment seeing --wait=false >/dev/null
 title "Seen, all of it."

@@ -31,6 +31,7 @@ class LauncherTest {
     Files.copy(Path.of("src/main/dist/bin/numa-operator"), launcher());
     executable(launcher());
     Files.writeString(home.resolve("agent.classpath"), "lib/main/a.jar\napp/b.jar\n");
+    Files.writeString(home.resolve("cli.classpath"), "lib/main/c.jar\napp/b.jar\n");
     java = fakeJava(directory.toRealPath().resolve("jdk"));
   }
 
@@ -85,9 +86,57 @@ class LauncherTest {
 
   @Test
   void aLinkFindsTheApplication() throws Exception {
-    var link = directory.resolve("kubectl-numa");
+    var link = directory.resolve("numa");
     Files.createSymbolicLink(link, launcher());
     assertThat(run(link, Map.of(), "operator")).contains(home + "/quarkus-app/quarkus-run.jar");
+  }
+
+  /** kubectl calls a program of that name; krew makes a link to it elsewhere. */
+  @Test
+  void calledKubectlNumaItIsTheCommandLine() throws Exception {
+    var link = Files.createSymbolicLink(home.resolve("bin/kubectl-numa"), Path.of("numa-operator"));
+    var krews = Files.createSymbolicLink(directory.resolve("kubectl-numa"), link);
+    for (var program : List.of(link, krews)) {
+      assertThat(withoutOptions(run(program, Map.of(), "map", "gpu-1")))
+          .containsExactly(
+              java.toString(),
+              "-Dnuma.terminal=false",
+              "-cp",
+              "H/quarkus-app/lib/main/c.jar:H/quarkus-app/app/b.jar".replace("H", home.toString()),
+              "io.numaoperator.cli.KubectlNuma",
+              "map",
+              "gpu-1");
+    }
+    assertThat(withoutOptions(run(Map.of(), "cli", "status")))
+        .endsWith("io.numaoperator.cli.KubectlNuma", "status");
+  }
+
+  @Test
+  void aJavaThatIsTooOldIsTold() throws Exception {
+    Files.writeString(java.getParent().getParent().resolve("release"), "JAVA_VERSION=\"21.0.8\"\n");
+    var builder = new ProcessBuilder(launcher().toString(), "cli").redirectErrorStream(true);
+    builder.environment().put("JAVA_HOME", java.getParent().getParent().toString());
+    var process = builder.start();
+    assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+        .contains("is Java 21, and 25 is needed: set JAVA_HOME");
+    assertThat(process.waitFor()).isEqualTo(127);
+    Files.writeString(java.getParent().getParent().resolve("release"), "JAVA_VERSION=\"25.0.1\"\n");
+    assertThat(run(Map.of())).contains("-jar");
+  }
+
+  /** As kubectl asks for completions: words so far, the last of them unfinished. */
+  @Test
+  void completionsAreCommandsNodesAndPods() throws Exception {
+    var bin = Files.createDirectories(directory.resolve("path"));
+    var kubectl = bin.resolve("kubectl");
+    Files.writeString(kubectl, "#!/bin/sh\nprintf '%s\\n' \"$2/x-1\" \"$2/x-2\"\n");
+    executable(kubectl);
+    var complete = Path.of("src/main/dist/bin/kubectl_complete-numa").toAbsolutePath();
+    var path = Map.of("PATH", bin + ":" + System.getenv("PATH"));
+    assertThat(run(complete, path, "m")).contains("map\tone node drawn, or all", ":4");
+    assertThat(run(complete, path, "map", "")).containsExactly("x-1", "x-2", ":4");
+    assertThat(run(complete, path, "explain", "pod/")).containsExactly("pod/x-1", "pod/x-2", ":4");
+    assertThat(run(complete, path, "status", "--")).contains("--watch", "--context");
   }
 
   private Path launcher() {

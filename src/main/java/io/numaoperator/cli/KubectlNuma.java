@@ -56,6 +56,7 @@ public final class KubectlNuma implements Callable<Integer> {
   static CommandLine commandLine(Terminal terminal, Connector connector) {
     var ansi = terminal.paint().colour() ? Ansi.ON : Ansi.OFF;
     return new CommandLine(new KubectlNuma())
+        .addSubcommand(new CommandLine.HelpCommand())
         .addSubcommand(new StatusCommand(terminal, connector))
         .addSubcommand(new MapCommand(terminal, connector))
         .addSubcommand(new ExplainCommand(terminal, connector))

@@ -13,12 +13,10 @@ import io.numaoperator.explain.NodeFacts;
 import io.numaoperator.explain.Rejection;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Why a pod is where it is, or is nowhere, and which nodes could take it now.
@@ -30,9 +28,6 @@ import java.util.Set;
  */
 public record PodExplanation(
     String headline, List<String> details, boolean well, List<Candidate> nodes) {
-  private static final Set<Placement> UNJUDGED =
-      EnumSet.of(Placement.Unknown, Placement.Unsupported);
-
   public PodExplanation {
     details = List.copyOf(details);
     nodes = List.copyOf(nodes);
@@ -149,10 +144,6 @@ public record PodExplanation(
     if (its.stream().anyMatch(c -> c.placement == Placement.CrossNUMA)) {
       return new PodExplanation(where + " across NUMA nodes", details, false, candidates);
     }
-    if (its.stream().anyMatch(c -> UNJUDGED.contains(c.placement))) {
-      return new PodExplanation(
-          where + "; whether it is aligned cannot be said", details, false, List.of());
-    }
     if (its.isEmpty() && NodeMaps.leftOut(state.orElseThrow().getStatus()) > 0) {
       return new PodExplanation(
           where + "; how it is placed there is not known",
@@ -160,31 +151,41 @@ public record PodExplanation(
           false,
           List.of());
     }
+    if (its.isEmpty()) {
+      return new PodExplanation(
+          where + " and is pinned to no NUMA node",
+          List.of(
+              "it holds no exclusive CPUs, no pinned memory and no devices: it is no Guaranteed pod"
+                  + " with whole CPUs, or its node's kubelet pins nothing"),
+          true,
+          List.of());
+    }
+    boolean known =
+        its.stream()
+            .allMatch(c -> c.placement == Placement.Aligned || c.placement == Placement.NotPinned);
     boolean aligned = its.stream().anyMatch(c -> c.placement == Placement.Aligned);
+    var verdict = aligned ? " and is aligned" : " and holds devices, but is pinned to no NUMA node";
     return new PodExplanation(
-        where + (aligned ? " and is aligned" : " and is pinned to no NUMA node"),
-        its.isEmpty()
-            ? List.of(
-                "it holds no exclusive CPUs, no pinned memory and no devices: it is no Guaranteed"
-                    + " pod with whole CPUs, or its node's kubelet pins nothing")
-            : details,
-        true,
+        where + (known ? verdict : "; whether it is aligned is not known"),
+        details,
+        known,
         List.of());
   }
 
   private static String sentence(PlacedContainer container) {
     return "container %s is %s: %s"
-        .formatted(
-            container.container,
-            switch (container.placement) {
-              case Aligned -> "aligned";
-              case CrossNUMA -> "across NUMA nodes";
-              case NotPinned -> "not pinned";
-              case Unknown -> "on CPUs whose NUMA node is not known";
-              case Unsupported ->
-                  "of a pod that uses ResourceClaims (DRA), which the kubelet does not align";
-            },
-            Crossing.sentence(container));
+        .formatted(container.container, word(container.placement), Crossing.sentence(container));
+  }
+
+  private static String word(Placement placement) {
+    return switch (placement) {
+      case Aligned -> "aligned";
+      case CrossNUMA -> "across NUMA nodes";
+      case NotPinned -> "not pinned";
+      case Unknown -> "on CPUs whose NUMA node is not known";
+      case Unsupported ->
+          "of a pod that uses ResourceClaims (DRA), which the kubelet does not align";
+    };
   }
 
   private static List<String> reason(Pod pod) {

@@ -1,0 +1,209 @@
+package io.numaoperator.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaPolicy;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The program that a person starts, against a real cluster: kubectl numa. */
+@Tag("lab")
+class CliLabTest {
+  private static final String SAMPLE = "config/samples/gpu-nodes.yaml";
+
+  private static Lab lab;
+  private static KubernetesClient client;
+
+  @BeforeAll
+  static void up() throws IOException {
+    lab = Lab.up("--nodes", "1");
+    client = lab.client();
+    lab.install();
+    var policy = Serialization.unmarshal(Files.readString(Path.of(SAMPLE)), NumaPolicy.class);
+    policy.getSpec().rollout.verification.window = "5s";
+    client.resource(policy).create();
+  }
+
+  @AfterAll
+  static void down() {
+    lab.close();
+  }
+
+  /** What a program printed, and its exit code. */
+  private record Run(int exit, String out, String err) {}
+
+  private static Run numa(String... arguments) {
+    var command = new ArrayList<>(List.of("target/dist/bin/kubectl-numa"));
+    command.addAll(List.of(arguments));
+    try {
+      var out = Files.createTempFile("numa", ".out");
+      var err = Files.createTempFile("numa", ".err");
+      var builder = new ProcessBuilder(command);
+      builder.environment().put("KUBECONFIG", lab.file("kubeconfig").toString());
+      builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+      var process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+      assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
+      return new Run(
+          process.exitValue(),
+          Files.readString(out, StandardCharsets.UTF_8),
+          Files.readString(err, StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Pod pod(String name, String scheduler, int gpus, int cpus) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace("default")
+        .endMetadata()
+        .withNewSpec()
+        .withSchedulerName(scheduler)
+        .withTerminationGracePeriodSeconds(0L)
+        .withRestartPolicy("Never")
+        .addNewContainer()
+        .withName("main")
+        .withImage("numa.test/pause:1")
+        .withNewResources()
+        .addToLimits("nvidia.com/gpu", new Quantity(String.valueOf(gpus)))
+        .addToLimits("cpu", new Quantity(String.valueOf(cpus)))
+        .addToLimits("memory", new Quantity("1Gi"))
+        .endResources()
+        .endContainer()
+        .endSpec()
+        .build();
+  }
+
+  private static void awaitPod(String name, String phaseOrReason) {
+    await(name + " " + phaseOrReason)
+        .untilAsserted(
+            () -> {
+              var status = client.pods().inNamespace("default").withName(name).get().getStatus();
+              assertThat(List.of(status.getPhase(), String.valueOf(status.getReason())))
+                  .contains(phaseOrReason);
+            });
+  }
+
+  @Test
+  void itTellsOfAClusterWhatIsSo() {
+    assertThat(numa("status").exit()).isEqualTo(1);
+    await()
+        .atMost(Lab.LONG)
+        .untilAsserted(
+            () ->
+                assertThat(numa("status")).extracting(Run::exit, Run::err).containsExactly(0, ""));
+    assertThat(numa("status").out())
+        .containsPattern("gpu-nodes +Enforce +True +AllNodesReady")
+        .containsPattern("gpu-1 +gpu-nodes +True +Aligned +Done +2 +8 ");
+
+    client.resource(pod("left", "numa-scheduler", 2, 4)).create();
+    client.resource(pod("right", "numa-scheduler", 2, 4)).create();
+    awaitPod("left", "Running");
+    awaitPod("right", "Running");
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(numa("map", "gpu-1").out())
+                    .contains("CPUs     #aa.#aa.  2 free, 4 held, 2 reserved")
+                    .contains("CPUs     #bb.#bb.  2 free, 4 held, 2 reserved")
+                    .contains("GPUs     aa..  2 free, 2 held  nvidia.com/gpu")
+                    .containsPattern("a  default/left +main +1-2,9-10 +0 +0 +0 +Aligned"));
+    assertThat(numa("explain", "pod/left"))
+        .extracting(Run::exit, Run::out)
+        .containsExactly(
+            0,
+            """
+            pod default/left runs on node gpu-1 and is aligned
+              container main is aligned: CPUs 1-2,9-10 on zone 0, memory on zone 0, 2 nvidia.com/gpu on zone 0
+            """);
+
+    client.resource(pod("pending", "numa-scheduler", 4, 2)).create();
+    client.resource(pod("rejected", "default-scheduler", 4, 2)).create();
+    awaitPod("rejected", "TopologyAffinityError");
+    var numbers =
+        "gpu-1  not now  needs 4 nvidia.com/gpu in one zone; zone 0 has 2 free, zone 1 has 2 free; 4 free in all";
+    var rejected = numa("explain", "pod/rejected");
+    assertThat(rejected.exit()).isEqualTo(1);
+    assertThat(rejected.out())
+        .contains("was rejected by the kubelet of node gpu-1: TopologyAffinityError")
+        .contains("Resources cannot be allocated with Topology locality")
+        .contains(numbers)
+        .contains("default/left holds 2 nvidia.com/gpu on zone 0");
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(numa("explain", "pod/pending").out())
+                    .contains("pod default/pending is pending")
+                    .contains("it said: ")
+                    .contains(numbers));
+
+    thePlanIsTheOperators();
+    gatherHasItAll();
+  }
+
+  /** Rendered by the same functions, applied by the operator: nothing differs but our window. */
+  private static void thePlanIsTheOperators() {
+    var state = client.resources(NumaNodeState.class).withName("gpu-1").get();
+    var rendered = numa("render", "-f", SAMPLE);
+    assertThat(rendered.exit()).as(rendered.err()).isZero();
+    assertThat(rendered.out())
+        .contains("# node gpu-1: plan " + state.getStatus().plan.hash + ",")
+        .contains("# its kubelet runs with this already");
+    var diff = numa("render", "-f", SAMPLE, "--diff");
+    assertThat(diff.exit()).isEqualTo(1);
+    assertThat(diff.out().lines().filter(l -> l.matches("[+~].*|    .*")))
+        .containsExactly("~ NumaNodeState gpu-1", "    spec.kubelet.verificationWindow: 5s -> 60s");
+  }
+
+  private static void gatherHasItAll() {
+    try {
+      var file = Files.createTempDirectory("gather").resolve("g.tar.gz");
+      var before = reads("secrets");
+      assertThat(numa("gather", "-o", file.toString())).isEqualTo(new Run(0, file + "\n", ""));
+      assertThat(reads("secrets")).as("reads of Secrets by a person").isEqualTo(before);
+      assertThat(reads("leases")).as("what gather reads is in the audit log").isPositive();
+      var tar = new ProcessBuilder("tar", "tzf", file.toString()).start();
+      var names = new String(tar.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(names)
+          .contains("/numanodestates/gpu-1.yaml")
+          .contains("/noderesourcetopologies/gpu-1.yaml")
+          .contains("/events.yaml")
+          .containsPattern("/operator/logs/numa-agent-[a-z0-9]+/agent.log")
+          .containsPattern("/operator/logs/numa-operator-[-a-z0-9]+/operator.log");
+      Files.delete(file);
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  /** By the lab's own user, who is the person here. */
+  private static long reads(String resource) {
+    return lab.audit().stream()
+        .filter(e -> resource.equals(e.path("objectRef").path("resource").asText()))
+        .filter(
+            e ->
+                e.path("userAgent").asText().toLowerCase(java.util.Locale.ROOT).contains("fabric8"))
+        .filter(e -> !e.path("user").path("username").asText().startsWith("system:serviceaccount:"))
+        .count();
+  }
+}
