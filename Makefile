@@ -19,7 +19,7 @@ jdk:
 
 .PHONY: tools
 tools:
-	@hack/need.sh ip:iproute2 dbus-daemon:dbus-daemon mvn:maven column:bsdextrautils pgrep:procps
+	@hack/need.sh ip:iproute2 dbus-daemon:dbus-daemon mvn:maven column:bsdextrautils pgrep:procps chromium:chromium
 
 .PHONY: test-tools
 test-tools: tools

@@ -206,6 +206,10 @@ kubectl wait pod -l app=seeing --for=condition=Ready --timeout=180s >/dev/null |
 show_held
 [ "$(held | grep -c "^default/seeing.*Aligned")" = 1 ] || fail "the pod is not aligned"
 
+title "The page: the same cluster as a NUMA map"
+hack/page-png.sh target/page.png || fail "the page could not be drawn"
+say "target/page.png; with KEEP=1: kubectl -n numa-operator-system port-forward deployment/numa-operator 8081, http://localhost:8081/"
+
 title "What it costs"
 for pid in $(pgrep -f io.numaoperator.agent.AgentMain); do
   awk -v pid="$pid" '/VmRSS/ {printf "   agent (pid %s): %.0f MB resident\n", pid, $2 / 1024}' "/proc/$pid/status" 2>/dev/null || true

@@ -26,6 +26,7 @@ class HouseTest {
   private static final String VIEW = "io.numaoperator.view..";
   private static final String CLI = "io.numaoperator.cli..";
   private static final String CLI_TEXT = "io.numaoperator.cli.text..";
+  private static final String WEB = "io.numaoperator.web..";
   private static final String[] PURE = {
     TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, VIEW, CLI_TEXT
   };
@@ -39,7 +40,7 @@ class HouseTest {
           .dependOnClassesThat()
           .resideInAnyPackage(
               TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, OPERATOR, AGENT,
-              SCHEDULER, VIEW, CLI);
+              SCHEDULER, VIEW, CLI, WEB);
 
   @ArchTest
   static final ArchRule pureArithmeticUsesOnlyTheApi =
@@ -49,7 +50,8 @@ class HouseTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, OPERATOR, AGENT, SCHEDULER, VIEW, CLI);
+              PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, OPERATOR, AGENT, SCHEDULER, VIEW, CLI,
+              WEB);
 
   @ArchTest
   static final ArchRule explanationsNeedArithmeticOnly =
@@ -59,7 +61,8 @@ class HouseTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER, VIEW, CLI);
+              KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER, VIEW, CLI,
+              WEB);
 
   @ArchTest
   static final ArchRule pureDecisionsKnowNoOperator =
@@ -68,7 +71,7 @@ class HouseTest {
           .resideInAnyPackage(PURE)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(OPERATOR, AGENT);
+          .resideInAnyPackage(OPERATOR, AGENT, WEB);
 
   @ArchTest
   static final ArchRule theAgentKnowsNeitherPlansNorOperator =
@@ -87,6 +90,7 @@ class HouseTest {
               SCHEDULER,
               VIEW,
               CLI,
+              WEB,
               "io.quarkus..",
               "jakarta..",
               "io.javaoperatorsdk..");
@@ -131,6 +135,16 @@ class HouseTest {
           .callMethod(System.class, "currentTimeMillis")
           .orShould()
           .callMethod(System.class, "nanoTime");
+
+  /** What it shows comes through an interface of its own; it decides nothing. */
+  @ArchTest
+  static final ArchRule thePageKnowsValuesOnly =
+      noClasses()
+          .that()
+          .resideInAPackage(WEB)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(PLAN, PREFLIGHT, READINESS, ROLLOUT, OPERATOR, AGENT, SCHEDULER, CLI);
 
   @ArchTest
   static final ArchRule noStaticState =

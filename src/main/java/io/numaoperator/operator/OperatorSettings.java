@@ -2,6 +2,7 @@ package io.numaoperator.operator;
 
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -33,4 +34,25 @@ public interface OperatorSettings {
    */
   @WithDefault("90s")
   Duration configPropagation();
+
+  /** The page that people look at. */
+  Page page();
+
+  /** Where it is served. */
+  interface Page {
+    @WithDefault("true")
+    boolean enabled();
+
+    /** On the pod's loopback, for kubectl port-forward. */
+    @WithDefault("8081")
+    int loopbackPort();
+
+    /** For others, with TLS and a bearer token. */
+    @WithDefault("8443")
+    int port();
+
+    /** Where tls.crt and tls.key are; without them, a certificate is made at each start. */
+    @WithDefault("/etc/numa-operator/page-tls")
+    Path certificateDirectory();
+  }
 }

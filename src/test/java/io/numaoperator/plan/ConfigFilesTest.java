@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
@@ -207,6 +209,39 @@ class ConfigFilesTest {
     assertThat(pod.getMetadata().getLabels())
         .containsEntry("hami.io/webhook", "ignore")
         .containsAllEntriesOf(deployment.getSpec().getSelector().getMatchLabels());
+  }
+
+  /**
+   * The port with tokens has a Service; the one on the loopback, which wants none, has no way in.
+   */
+  @Test
+  void thePageIsReachedByItsService() {
+    var container =
+        only(Deployment.class, objects("manager"))
+            .getSpec()
+            .getTemplate()
+            .getSpec()
+            .getContainers()
+            .getFirst();
+    assertThat(container.getPorts())
+        .extracting(ContainerPort::getContainerPort)
+        .contains(8443)
+        .doesNotContain(8081);
+    var service = only(Service.class, objects("manager")).getSpec();
+    assertThat(service.getPorts())
+        .singleElement()
+        .satisfies(port -> assertThat(port.getTargetPort().getStrVal()).isEqualTo("page"));
+    assertThat(container.getPorts())
+        .filteredOn(port -> port.getName().equals("page"))
+        .extracting(ContainerPort::getContainerPort)
+        .containsExactly(8443);
+    assertThat(service.getSelector())
+        .isEqualTo(
+            only(Deployment.class, objects("manager")).getSpec().getSelector().getMatchLabels());
+    var operator = new Rbac(roles());
+    assertThat(operator.allows("", "create", "authentication.k8s.io", "tokenreviews", "")).isTrue();
+    assertThat(operator.allows("", "create", "authorization.k8s.io", "subjectaccessreviews", ""))
+        .isTrue();
   }
 
   /** Kustomize drops nothing silently: each file of a folder is in its kustomization. */
