@@ -19,10 +19,14 @@ jdk:
 
 .PHONY: tools
 tools:
-	@hack/need.sh ip:iproute2 dbus-daemon:dbus-daemon mvn:maven column:bsdextrautils pgrep:procps chromium:chromium
+	@hack/need.sh ip:iproute2 dbus-daemon:dbus-daemon mvn:maven column:bsdextrautils pgrep:procps
+
+.PHONY: browser
+browser:
+	@hack/need.sh chromium:chromium
 
 .PHONY: test-tools
-test-tools: tools
+test-tools: tools browser
 	@hack/need.sh shellcheck:shellcheck dash:dash busybox:busybox
 
 ##@ Build
@@ -53,7 +57,7 @@ test: jdk test-tools ## everything: unit, API-server and lab tests
 ##@ Look
 
 .PHONY: demo
-demo: jdk tools ## the main job on real kubelets; KEEP=1 leaves the cluster up
+demo: jdk tools browser ## the main job on real kubelets; KEEP=1 leaves the cluster up
 	@KEEP=$(KEEP) hack/demo.sh "$(LAB_BIN)" "$(LAB_DIR)"
 
 .PHONY: lab-up

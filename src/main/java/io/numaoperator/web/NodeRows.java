@@ -90,11 +90,19 @@ final class NodeRows {
                 e ->
                     "%s on zone%s %s"
                         .formatted(
-                            String.join(" and ", e.getValue()),
+                            enumerated(e.getValue()),
                             e.getKey().size() == 1 ? "" : "s",
                             zones(e.getKey())))
             .collect(Collectors.joining(", "));
     return "%s (%s): %s".formatted(holder.pod(), holder.container(), parts);
+  }
+
+  /** CPUs, memory and devices. */
+  private static String enumerated(List<String> words) {
+    int last = words.size() - 1;
+    return last == 0
+        ? words.getFirst()
+        : String.join(", ", words.subList(0, last)) + " and " + words.get(last);
   }
 
   private static void part(

@@ -194,13 +194,21 @@ public final class PageServer implements AutoCloseable {
   }
 
   private Reply page(HttpServerRequest request) {
-    var page = pages.answer(Question.of(name -> Optional.ofNullable(request.getParam(name))));
+    var page = pages.answer(question(request));
     var headers = Map.of("Content-Type", "text/html; charset=utf-8", "ETag", page.tag());
     if (page.tag().equals(request.getHeader("If-None-Match"))) {
       return new Reply(NOT_MODIFIED, headers, new byte[0]);
     }
     var reply = new Reply(page.found() ? OK : NOT_FOUND, headers, page.html());
     return acceptsGzip(request) ? reply.gzipped() : reply;
+  }
+
+  private static Question question(HttpServerRequest request) {
+    try {
+      return Question.of(name -> Optional.ofNullable(request.getParam(name)));
+    } catch (IllegalArgumentException notDecodable) {
+      return Question.EVERYTHING;
+    }
   }
 
   private static boolean acceptsGzip(HttpServerRequest request) {

@@ -96,12 +96,12 @@ final class ZoneBoxes {
     }
   }
 
-  /** To a tenth, which is what one looks for in a picture. */
+  /** To a tenth, which is what one looks for in a picture; number and unit stay in one line. */
   private static String size(long bytes) {
     double gi = (double) bytes / Bytes.GI;
     return gi >= 0.1
-        ? String.format(Locale.ROOT, gi == Math.rint(gi) ? "%.0f GiB" : "%.1f GiB", gi)
-        : bytes / Bytes.MI + " MiB";
+        ? String.format(Locale.ROOT, gi == Math.rint(gi) ? "%.0f\u00a0GiB" : "%.1f\u00a0GiB", gi)
+        : bytes / Bytes.MI + "\u00a0MiB";
   }
 
   /** How many are how. */

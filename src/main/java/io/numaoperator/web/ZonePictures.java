@@ -26,6 +26,7 @@ final class ZonePictures {
   private static final int MEMORY_HEIGHT = 12;
   private static final int FEW_CORES = 16;
   private static final int FEW_DEVICES = 8;
+  private static final int MANY_DEVICES = 64;
   private static final int SMALL = 7;
   private static final int MEDIUM = 14;
   private static final int LARGE = 28;
@@ -81,7 +82,7 @@ final class ZonePictures {
 
   Drawing devices(Devices devices) {
     int count = devices.slots().size();
-    int pitch = count <= FEW_DEVICES ? LARGE : count <= 2 * FEW_DEVICES ? MEDIUM : SMALL;
+    int pitch = count <= FEW_DEVICES ? LARGE : count <= MANY_DEVICES ? MEDIUM : SMALL;
     int perLine = WIDTH / pitch;
     var cells = new ArrayList<Cell>();
     for (int i = 0; i < count; i++) {

@@ -16,6 +16,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -152,6 +154,25 @@ class PageLabTest {
       kubectl.destroy();
       kubectl.waitFor();
     }
+  }
+
+  /** As make demo does it: the script's own port-forward, and a real Chromium. */
+  @Test
+  void theScriptDrawsIt() throws Exception {
+    var picture = lab.file("page.png");
+    var script = new ProcessBuilder("hack/page-png.sh", picture.toString(), "?node=" + NODE);
+    script.environment().put("KUBECONFIG", lab.file("kubeconfig").toString());
+    script
+        .environment()
+        .merge("PATH", System.getProperty("lab.bin"), (path, bin) -> bin + ":" + path);
+    var log = lab.file("page-png.log");
+    var process = script.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    assertThat(process.waitFor()).as(Files.readString(log)).isZero();
+    var image = ImageIO.read(picture.toFile());
+    assertThat(image.getWidth()).isEqualTo(1280);
+    // a page and no blank sheet
+    assertThat(IntStream.range(0, 400).map(x -> image.getRGB(x, 120)).distinct().count())
+        .isGreaterThan(2);
   }
 
   private static String get(HttpClient http, String url) throws IOException, InterruptedException {

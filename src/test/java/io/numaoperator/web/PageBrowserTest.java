@@ -236,7 +236,7 @@ class PageBrowserTest {
             "heading: Zone 0",
             "list: Containers across zones",
             "StaticText: 4 across zones, 2 free, 2 kept",
-            "StaticText: 4 GiB held, 8 GiB free, 4 GiB kept");
+            "StaticText: 4\u00a0GiB held, 8\u00a0GiB free, 4\u00a0GiB kept");
     assertThat(told)
         .as("without a name")
         .doesNotContain("link: ", "button: ", "article: ", "heading: ", "image: ", "img: ");

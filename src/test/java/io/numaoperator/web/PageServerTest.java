@@ -79,6 +79,7 @@ class PageServerTest {
     assertThat(get(served.url() + "?node=gpu-4").statusCode()).isEqualTo(200);
     assertThat(get(served.url() + "?node=none").statusCode()).isEqualTo(404);
     assertThat(get(served.url() + "icon.svg").statusCode()).isEqualTo(200);
+    assertThat(get(served.url() + "?page=x&state=x").statusCode()).isEqualTo(200);
     assertThat(get(served.url() + "etc/passwd").statusCode()).isEqualTo(404);
   }
 
@@ -95,15 +96,25 @@ class PageServerTest {
     "'', 421"
   })
   void aNameThatWasMadeToPointHereIsRefused(String host, int status) throws IOException {
+    var answer = raw("GET /", host);
+    assertThat(answer).startsWith("HTTP/1.1 " + status + " ");
+    assertThat(answer.contains("gpu-1")).isEqualTo(status == 200);
+  }
+
+  /** Java's client would not send it. */
+  @Test
+  void anAddressThatCannotBeDecodedIsAsIfNothingWasAsked() throws IOException {
+    assertThat(raw("GET /?q=%zz&node=%", "localhost")).startsWith("HTTP/1.1 200 ");
+  }
+
+  private static String raw(String request, String host) throws IOException {
     try (var socket = new Socket("127.0.0.1", served.server().loopbackPort())) {
       socket
           .getOutputStream()
           .write(
-              ("GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
+              (request + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
                   .getBytes(StandardCharsets.US_ASCII));
-      var answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(answer).startsWith("HTTP/1.1 " + status + " ");
-      assertThat(answer.contains("gpu-1")).isEqualTo(status == 200);
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 

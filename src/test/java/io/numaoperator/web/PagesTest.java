@@ -126,15 +126,14 @@ class PagesTest {
   void everyCpuAndGpuIsDrawnAndTold() {
     var row = sheet(PretendCluster.four(), question("node", "gpu-4")).nodes().getFirst();
     assertThat(row.crossing())
-        .containsExactly(
-            "train/llm-1-worker-0 (main): CPUs and memory and devices on zones 0 and 1");
+        .containsExactly("train/llm-1-worker-0 (main): CPUs, memory and devices on zones 0 and 1");
     var zone = row.zones().getFirst();
     assertThat(zone.resources())
         .extracting(resource -> resource.name() + ": " + resource.words())
         .containsExactly(
             "CPU: 4 across zones, 2 free, 2 kept",
             "GPU: 2 across zones, 2 free",
-            "Memory: 4 GiB held, 8 GiB free, 4 GiB kept");
+            "Memory: 4\u00a0GiB held, 8\u00a0GiB free, 4\u00a0GiB kept");
     var cpus = zone.resources().getFirst().picture().shapes();
     assertThat(cpus).filteredOn(s -> s.kind().equals(Kind.cross.name())).hasSize(4);
     assertThat(cpus).filteredOn(s -> s.kind().equals(Kind.reserved.name())).hasSize(2);
@@ -154,7 +153,7 @@ class PagesTest {
     var zone = sheet(cluster, Question.EVERYTHING).nodes().getFirst().zones().getFirst();
     assertThat(zone.resources())
         .extracting(resource -> resource.name() + ": " + resource.words())
-        .containsExactly("CPU: 8 shared", "Memory: 16 GiB, not pinned or not known");
+        .containsExactly("CPU: 8 shared", "Memory: 16\u00a0GiB, not pinned or not known");
     assertThat(zone.resources())
         .allSatisfy(
             resource ->
