@@ -2,6 +2,7 @@ package io.numaoperator.agent;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.numaoperator.agent.Phase.Done;
 import io.numaoperator.agent.Phase.RollbackStage;
 import io.numaoperator.agent.Phase.RollingBack;
@@ -10,14 +11,19 @@ import io.numaoperator.agent.Phase.VerifyingRollback;
 import io.numaoperator.agent.Verifier.Wanted;
 import io.numaoperator.agent.Verifier.Watch;
 import io.numaoperator.api.KubeletFragment;
+import io.numaoperator.api.NumaNodeStateStatus.KubeletFacts;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.kubelet.ConfigComparison;
+import io.numaoperator.kubelet.ConfigComparison.Difference;
 import io.numaoperator.kubelet.KubeletSettings;
+import io.numaoperator.kubelet.Merge;
 import io.numaoperator.kubelet.UnmanagedChanges;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 /** Watches a started kubelet until it can be judged. */
 final class Verification {
@@ -36,7 +42,8 @@ final class Verification {
   /** Of the new configuration: what is definitely wrong, or not right in time, is rolled back. */
   Phase ofChange(Journal journal, Verifying phase) throws IOException, InterruptedException {
     var before = configBefore();
-    var wanted = wanted(journal, before, journal.granted().fragment());
+    var fragment = journal.granted().fragment();
+    var wanted = wanted(journal, before, fragment, after -> complaints(before, after, fragment));
     var watch = new Watch(phase.start(), journal.granted().window(), node.time().now());
     Check told = new Check.Healthy();
     while (true) {
@@ -68,12 +75,22 @@ final class Verification {
 
   /**
    * Of the old configuration. It needs no API server: a kubelet that stays up for the window is
-   * back. What else is missing by the deadline is told, and does not make it less so.
+   * back. What else is missing by the deadline is told, and does not make it less so. Neither does
+   * what its owner has written into its files since it was last started, which counts by now.
    */
   Phase ofRollback(Journal journal, VerifyingRollback phase)
       throws IOException, InterruptedException {
     var before = configBefore();
-    var wanted = wanted(journal, before, KubeletSettings.of(before));
+    var owners = new AtomicReference<List<String>>(List.of());
+    var wanted =
+        wanted(
+            journal,
+            before,
+            KubeletSettings.of(before),
+            after -> {
+              owners.set(UnmanagedChanges.between(before, after));
+              return notBack(journal.granted(), before, after);
+            });
     var watch = new Watch(phase.start(), journal.granted().window(), node.time().now());
     while (true) {
       var check = verifier.look(journal.granted(), phase.start(), phase.run(), wanted);
@@ -83,7 +100,7 @@ final class Verification {
           return KubeletChange.rollbackDown(phase.why(), why, phase.restoreState());
         }
         case Check.Healthy() when watch.windowPassed(now) -> {
-          return new Done(Result.RolledBack, phase.why());
+          return new Done(Result.RolledBack, phase.why() + told(owners.get()));
         }
         case Check.Unknown(var why) when watch.windowPassed(now) -> {
           return late(journal, phase, why);
@@ -105,12 +122,51 @@ final class Verification {
     return new Done(result, phase.why() + "; after the rollback: " + missing);
   }
 
-  private static Wanted wanted(Journal journal, JsonNode before, KubeletFragment fragment) {
+  private static Wanted wanted(
+      Journal journal,
+      JsonNode before,
+      KubeletFragment fragment,
+      Function<JsonNode, List<String>> complaints) {
     var policies =
         StatePolicies.expected(
             journal.granted(), fragment, KubeletSettings.of(before), journal.before().clears());
-    return new Wanted(
-        after -> complaints(before, after, fragment), policies, journal.before().devices());
+    return new Wanted(complaints, policies, journal.before().devices());
+  }
+
+  /** What of the managed settings is neither as before nor as the restored files say. */
+  private List<String> notBack(Journal.Granted granted, JsonNode before, JsonNode after) {
+    var found = KubeletSettings.of(after);
+    var changed = ConfigComparison.differences(KubeletSettings.of(before), found);
+    if (changed.isEmpty()) {
+      return List.of();
+    }
+    var ofFiles = KubeletSettings.of(Merge.patch(before, files(granted)));
+    var unexplained =
+        ConfigComparison.differences(ofFiles, found).stream().map(Difference::field).toList();
+    return changed.stream()
+        .filter(difference -> unexplained.contains(difference.field()))
+        .map(Difference::message)
+        .toList();
+  }
+
+  /** What the kubelet's files say by now; those that cannot be read explain nothing. */
+  private JsonNode files(Journal.Granted granted) {
+    var kubelet = new KubeletFacts();
+    kubelet.configFile = granted.mainFile().isEmpty() ? null : granted.mainFile();
+    kubelet.dropInDirectory = granted.dropInDirectory();
+    var nothing = JsonNodeFactory.instance.objectNode();
+    try {
+      return new KubeletFiles(node.host()).merged(kubelet).orElse(nothing);
+    } catch (IOException e) {
+      return nothing;
+    }
+  }
+
+  private static String told(List<String> owners) {
+    return owners.isEmpty()
+        ? ""
+        : "; after the rollback: not as before, and not by this operator: "
+            + String.join(", ", owners);
   }
 
   private static List<String> complaints(JsonNode before, JsonNode after, KubeletFragment wanted) {

@@ -527,6 +527,38 @@ class AttemptExecutorTest {
     assertThat(last().error).hasSize(2048).endsWith("…");
   }
 
+  /** The kubelet had not been restarted with it: it is no fault of the rollback. */
+  @Test
+  void whatItsOwnerWroteSinceTheLastStartDoesNotSpoilARollback() throws Exception {
+    edited("\"maxPods\":110", "\"maxPods\":120");
+    rolledBack();
+    assertThat(last().error).endsWith("not as before, and not by this operator: maxPods");
+  }
+
+  /** So for a field that we manage. */
+  @Test
+  void whatItsOwnerWroteIntoAManagedFieldDoesNotSpoilARollback() throws Exception {
+    edited("\"topologyManagerScope\":\"container\"", "\"topologyManagerScope\":\"pod\"");
+    rolledBack();
+    assertThat(last().error).doesNotContain("topologyManagerScope");
+  }
+
+  /** A change that the kubelet refuses, after the owner has edited the main file. */
+  private void edited(String from, String to) throws Exception {
+    var main = text(node, FakeKubeletHost.MAIN_FILE).replace(from, to);
+    assertThat(main).contains(to);
+    node.files.put(FakeKubeletHost.MAIN_FILE, main.getBytes(UTF_8));
+    cordon(node);
+    node.refuses =
+        config ->
+            config.path("cpuManagerPolicy").asText().equals("static")
+                ? Optional.of("\"command failed\" broken")
+                : Optional.empty();
+    start(node);
+    assertThat(last().error).contains("broken");
+    assertThat(text(node, FakeKubeletHost.MAIN_FILE)).isEqualTo(main);
+  }
+
   private void rolledBack() {
     assertThat(last().result).isEqualTo(Result.RolledBack);
     assertThat(node.files).doesNotContainKey(DROP_IN);
