@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
@@ -28,11 +29,18 @@ public final class AgentMain {
   private AgentMain() {}
 
   public static void main(String... args) throws InterruptedException {
+    start(host -> host, args);
+  }
+
+  /**
+   * @param files what attempts are carried out on, from the node's files; a test holds them there
+   */
+  static void start(UnaryOperator<KubeletHost> files, String... args) throws InterruptedException {
     saveMemory();
     var root = Path.of(Optional.ofNullable(System.getenv("HOST_ROOT")).orElse("/host"));
     try {
       if (args.length == 0) {
-        run(root);
+        run(root, files);
       } else if (args.length == 1 && args[0].equals("podresources")) {
         podResources(root);
       } else {
@@ -69,7 +77,8 @@ public final class AgentMain {
         });
   }
 
-  private static void run(Path root) throws IOException, InterruptedException {
+  private static void run(Path root, UnaryOperator<KubeletHost> files)
+      throws IOException, InterruptedException {
     var nodeName = System.getenv("NODE_NAME");
     if (nodeName == null || nodeName.isEmpty()) {
       throw new IllegalArgumentException("NODE_NAME is not set");
@@ -86,7 +95,7 @@ public final class AgentMain {
       var pinned = new PinnedCertificate(host, seen::servingCertificates);
       var node =
           new NodeAccess(
-              host,
+              files.apply(host),
               services,
               new PodResourcesClient(() -> host.local(seen.podResourcesSocket())),
               new ConfigReader(

@@ -14,8 +14,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
@@ -56,6 +60,16 @@ final class Lab implements AutoCloseable {
    * @param flags of {@code numalab up}
    */
   static Lab up(String... flags) {
+    return up(DIST, flags);
+  }
+
+  /**
+   * Starts one.
+   *
+   * @param image what operator and agents are started from, laid out as target/dist
+   * @param flags of {@code numalab up}
+   */
+  static Lab up(Path image, String... flags) {
     var bin = System.getProperty("lab.bin", "");
     if (bin.isEmpty()) {
       throw new IllegalStateException(
@@ -67,12 +81,36 @@ final class Lab implements AutoCloseable {
     try {
       var numalab = Path.of(bin, "numalab");
       var directory = Files.createTempDirectory("numa-lab");
-      var command = new ArrayList<>(List.of("up", "--audit", "--image", IMAGE + "=" + DIST));
+      var command = new ArrayList<>(List.of("up", "--audit", "--image", IMAGE + "=" + image));
       command.addAll(Arrays.asList(flags));
       run(directory, numalab, command);
       return new Lab(directory, numalab);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Does it for each, side by side; the first that fails is told. */
+  static <T> void atOnce(Collection<T> all, Consumer<T> work) {
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var begun = all.stream().map(one -> threads.submit(() -> work.accept(one))).toList();
+      for (var one : begun) {
+        one.get();
+      }
+    } catch (ExecutionException e) {
+      throw new AssertionError(e.getCause().getMessage(), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  static void sleep(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
     }
   }
 
