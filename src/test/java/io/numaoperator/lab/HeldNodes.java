@@ -99,7 +99,10 @@ final class HeldNodes {
         "sh",
         "-c",
         "LC_ALL=C sed 's/v1\\.36\\.[0-9]/v1.31.9/g' /usr/local/lib/numalab/numalab > /tmp/kubelet;"
-            + " chmod 755 /tmp/kubelet; mv /tmp/kubelet /usr/local/sbin/kubelet");
+            + " chmod 755 /tmp/kubelet; mv /tmp/kubelet /usr/local/sbin/kubelet;"
+            // what 1.31 serves without being asked stands behind this gate by now
+            + " printf 'featureGates: {KubeletPodResourcesGet: true}\\n'"
+            + " >> /var/lib/kubelet/config.yaml");
   }
 
   Lab lab() {
