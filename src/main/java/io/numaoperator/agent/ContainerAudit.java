@@ -20,11 +20,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Pure: turns what PodResources says into counts of devices and placements of containers. */
 final class ContainerAudit {
   private static final int LONGEST_LIST = 64;
   private static final int MOST_DEVICES = 16;
+  private static final Pattern UUID =
+      Pattern.compile("^GPU-\\p{XDigit}{8}(-\\p{XDigit}{4}){3}-\\p{XDigit}{12}");
 
   private ContainerAudit() {}
 
@@ -138,6 +142,7 @@ final class ContainerAudit {
             ? null
             : container.memory().stream().mapToLong(PodResources.Memory::bytes).sum();
     placed.devices = devices(container.devices());
+    placed.gpus = gpus(container);
     return placed;
   }
 
@@ -158,6 +163,18 @@ final class ContainerAudit {
               same.count = entry.getValue();
               return same;
             })
+        .toList();
+  }
+
+  /** A share's id is that of its GPU with a number behind it (GPU-…-3, GPU-…::3). */
+  private static List<String> gpus(Container container) {
+    return container.devices().stream()
+        .filter(device -> device.resource().equals("nvidia.com/gpu"))
+        .map(device -> UUID.matcher(device.id()))
+        .flatMap(id -> id.find() ? Stream.of(id.group()) : Stream.empty())
+        .distinct()
+        .sorted()
+        .limit(MOST_DEVICES)
         .toList();
   }
 

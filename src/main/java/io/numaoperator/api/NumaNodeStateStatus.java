@@ -486,6 +486,11 @@ public class NumaNodeStateStatus {
     @Size(max = 16)
     @JsonPropertyDescription("Its devices by resource and NUMA nodes.")
     public List<PlacedDevices> devices = new ArrayList<>();
+
+    @Size(max = 16)
+    @JsonPropertyDescription(
+        "The NVIDIA GPUs that the kubelet gave it, by UUID, also where it got shares of them.")
+    public List<String> gpus = new ArrayList<>();
   }
 
   /** Devices of one resource that are on the same NUMA nodes. */

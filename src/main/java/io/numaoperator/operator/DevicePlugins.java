@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.DevicePluginPolicy.Provider;
 import io.numaoperator.api.Names;
+import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
@@ -44,7 +46,9 @@ class DevicePlugins {
   private final Cluster cluster;
   private final PluginPods pods;
   private final GpuOperator gpuOperator;
+  private final HamiAccounts accounts;
   private final OperatorSettings settings;
+  private final Set<String> denied = ConcurrentHashMap.newKeySet();
   private volatile DeviceView planned = DeviceView.NONE;
 
   @Inject
@@ -54,7 +58,9 @@ class DevicePlugins {
       Cluster cluster,
       PluginPods pods,
       GpuOperator gpuOperator,
+      HamiAccounts accounts,
       OperatorSettings settings) {
+    this.accounts = accounts;
     this.cache = cache;
     this.objects = objects;
     this.cluster = cluster;
@@ -68,11 +74,21 @@ class DevicePlugins {
     gpuOperator.onChange(action);
   }
 
+  /** Looks at the pods that hold GPUs of the node. */
+  void look(NumaNodeState state) {
+    accounts.look(state, pods.byNode().getOrDefault(state.getMetadata().getName(), List.of()));
+  }
+
   /** The last plan, with the plugins as they run now. */
   DeviceView view() {
     var last = planned;
     return new DeviceView(
-        last.planned(), last.wishes(), last.refused(), last.found(), pods.byNode());
+        last.planned(),
+        last.wishes(),
+        last.refused(),
+        last.found(),
+        pods.byNode(),
+        accounts::differences);
   }
 
   /**
@@ -113,7 +129,7 @@ class DevicePlugins {
     plans.values().stream()
         .flatMap(plan -> plan.clusterPolicy().stream())
         .forEach(gpuOperator::apply);
-    planned = new DeviceView(true, wishes, refused, found(wanted), Map.of());
+    planned = new DeviceView(true, wishes, refused, found(wanted), Map.of(), node -> List.of());
     return problems;
   }
 
@@ -182,7 +198,10 @@ class DevicePlugins {
         .anyMatch(node -> node.plugin(DeviceStanding.kind(name)).isPresent());
   }
 
-  /** Those of its label: where its policies say, and where its plugin runs. */
+  /**
+   * Those of its label: where its policies say, where its plugin runs or is by default, and where
+   * we have looked before.
+   */
   private Map<ConfigMapRef, Map<String, String>> owned(
       Provider name, List<NumaPolicy> policies, Map<String, NodeDevices> nodes) {
     var owned = new HashMap<ConfigMapRef, Map<String, String>>();
@@ -194,6 +213,8 @@ class DevicePlugins {
             .map(policy -> DevicePluginProviders.namespace(policy))
             .collect(Collectors.toSet());
     var namespaces = new TreeSet<>(wanted);
+    namespaces.addAll(DevicePluginProviders.DEFAULT_NAMESPACES);
+    namespaces.addAll(objects.namespaces(ConfigMap.class));
     nodes.values().stream()
         .flatMap(node -> node.plugins().stream())
         .filter(plugin -> plugin.kind() == DeviceStanding.kind(name))
@@ -211,10 +232,14 @@ class DevicePlugins {
 
   /** Where no policy wants it, a namespace that we may not see has nothing of ours. */
   private List<ConfigMap> configMaps(String namespace, Set<String> wanted) {
+    if (denied.contains(namespace) && !wanted.contains(namespace)) {
+      return List.of();
+    }
     try {
       return objects.list(ConfigMap.class, namespace);
     } catch (KubernetesClientException e) {
       if (e.getCode() == HttpURLConnection.HTTP_FORBIDDEN && !wanted.contains(namespace)) {
+        denied.add(namespace);
         return List.of();
       }
       throw e;

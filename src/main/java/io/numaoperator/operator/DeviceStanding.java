@@ -9,6 +9,7 @@ import io.numaoperator.plan.device.NodeDevices;
 import io.numaoperator.plan.device.NvidiaConfig;
 import io.numaoperator.plan.device.RunningPlugin;
 import io.numaoperator.plan.device.Wish;
+import io.numaoperator.readiness.DeviceEvidence;
 import io.numaoperator.rollout.Devices;
 import io.numaoperator.rollout.RolloutSettings;
 import java.time.Duration;
@@ -31,6 +32,10 @@ record DeviceStanding(
         view.seen(node, true),
         view,
         RolloutSettings.window(policy.getSpec().rollout));
+  }
+
+  DeviceEvidence evidence() {
+    return new DeviceEvidence(wish, seen, view.accounts().apply(node.getMetadata().getName()));
   }
 
   Devices devices(Instant now) {

@@ -11,12 +11,14 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * What the device plugins of all nodes are to load, by the last plan, and what runs now.
  *
  * @param planned whether there was a plan yet
  * @param refused providers that could not be planned: what their nodes have stays
+ * @param accounts of a node, where HAMi accounts for other GPUs than the kubelet gave
  * @param found since when a plugin surely finds what is in each ConfigMap
  */
 record DeviceView(
@@ -24,8 +26,10 @@ record DeviceView(
     Map<String, Wish> wishes,
     Set<Provider> refused,
     Map<ConfigMapRef, Instant> found,
-    Map<String, List<RunningPlugin>> plugins) {
-  static final DeviceView NONE = new DeviceView(false, Map.of(), Set.of(), Map.of(), Map.of());
+    Map<String, List<RunningPlugin>> plugins,
+    Function<String, List<String>> accounts) {
+  static final DeviceView NONE =
+      new DeviceView(false, Map.of(), Set.of(), Map.of(), Map.of(), node -> List.of());
 
   Wish wish(NumaPolicy policy, String node) {
     var provider = policy.getSpec().devicePlugin.provider;

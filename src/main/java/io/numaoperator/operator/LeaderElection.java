@@ -32,7 +32,8 @@ class LeaderElection {
       OperatorSettings settings,
       Instance<RestorationLoop> restoration,
       Instance<RejectedPods> rejected,
-      Instance<FleetMetrics> metrics) {
+      Instance<FleetMetrics> metrics,
+      Instance<RefitEvents> refits) {
     var lease = settings.leaseDuration();
     return LeaderElectionConfigurationBuilder.aLeaderElectionConfiguration(LEASE)
         .withLeaseNamespace(settings.namespace())
@@ -46,6 +47,7 @@ class LeaderElection {
                   restoration.get().start();
                   rejected.get().start();
                   metrics.get().start();
+                  refits.get().start();
                 },
                 this::stopLeading,
                 leader -> {}))

@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
@@ -158,6 +159,14 @@ class ManagedObjects {
   /** One that we made, from the cache. */
   <T extends HasMetadata> Optional<T> find(Class<T> kind, String namespace, String name) {
     return store(new Place(kind, namespace)).get(namespace + "/" + name).map(kind::cast);
+  }
+
+  /** Those that are looked at for this kind. */
+  Set<String> namespaces(Class<? extends HasMetadata> kind) {
+    return stores.keySet().stream()
+        .filter(place -> place.kind().equals(kind))
+        .map(Place::namespace)
+        .collect(Collectors.toSet());
   }
 
   /** Those that we made in a namespace, from the cache. */

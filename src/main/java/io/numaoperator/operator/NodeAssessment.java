@@ -11,7 +11,6 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.plan.delivery.PlannedNode;
 import io.numaoperator.readiness.Conditions;
-import io.numaoperator.readiness.DeviceEvidence;
 import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.readiness.NodeEvidence.Agent;
 import io.numaoperator.readiness.NodeEvidence.NodeFacts;
@@ -153,7 +152,7 @@ record NodeAssessment(
         observed(state),
         topology(),
         scheduler,
-        new DeviceEvidence(devices.wish(), devices.seen()));
+        devices.evidence());
   }
 
   /** The conditions as they should be now. */

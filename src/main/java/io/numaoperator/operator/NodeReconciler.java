@@ -29,6 +29,9 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   /** That an attempt was abandoned is told by the clock alone. */
   private static final Duration RELEASE_AGAIN = Duration.ofMinutes(1);
 
+  /** HAMi may still move what it accounts for. */
+  private static final Duration LOOK_AGAIN = Duration.ofSeconds(15);
+
   private final ClusterCache cache;
   private final Writer writer;
   private final NodeRelease release;
@@ -65,6 +68,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     if (node.isEmpty() || primary.getMetadata().getDeletionTimestamp() != null) {
       return UpdateControl.noUpdate(); // the garbage collector takes it with its Node
     }
+    parts.look(primary);
     var owner = owner(primary, node.get());
     owner.ifPresentOrElse(
         policy -> {
@@ -78,6 +82,9 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
         () -> release.proceed(current(primary), node.get()));
     if (owner.isEmpty()) {
       return UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(RELEASE_AGAIN);
+    }
+    if (parts.isToBeLookedAtAgain(primary)) {
+      return UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(LOOK_AGAIN);
     }
     return parts.schedulerState() instanceof SchedulerState.Down
         ? UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(SOON)

@@ -2,6 +2,7 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
@@ -118,6 +119,19 @@ class NodeStory {
             "ChangeNotProven",
             "attempt %d: the kubelet was verified and the change stays, but no proof pod has shown that it aligns: %s"
                 .formatted(attempt, why)));
+  }
+
+  /** Something that its owner should know of a pod of theirs. */
+  void pod(Pod pod, String reason, String message) {
+    var about =
+        new ObjectReferenceBuilder()
+            .withApiVersion("v1")
+            .withKind("Pod")
+            .withNamespace(pod.getMetadata().getNamespace())
+            .withName(pod.getMetadata().getName())
+            .withUid(pod.getMetadata().getUid())
+            .build();
+    events.tell(about, reason + message, true, reason, message);
   }
 
   /** A grant is taken back when it was used, or when it is no longer wanted. */

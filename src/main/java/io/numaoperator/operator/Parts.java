@@ -3,6 +3,7 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Part;
@@ -147,6 +148,15 @@ class Parts {
         () ->
             Optional.ofNullable(
                 devicePlugins.apply(policies).get(policy.getSpec().devicePlugin.provider)));
+  }
+
+  /** Looks at the pods that hold GPUs of the node. */
+  void look(NumaNodeState state) {
+    devicePlugins.look(state);
+  }
+
+  boolean isToBeLookedAtAgain(NumaNodeState state) {
+    return !devicePlugins.view().accounts().apply(state.getMetadata().getName()).isEmpty();
   }
 
   /** Plans and applies one part; a failure of one does not hold up the others. */

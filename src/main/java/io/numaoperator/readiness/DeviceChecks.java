@@ -38,7 +38,8 @@ final class DeviceChecks {
               DeviceChecks::settingsFailed,
               DeviceChecks::settingsDiffer,
               DeviceChecks::ownerHasToAct,
-              DeviceChecks::hamiDisagreesWithTheKernel),
+              DeviceChecks::hamiDisagreesWithTheKernel,
+              DeviceChecks::hamiAccountsDiffer),
           e ->
               e.observed().inventory.gpuCount == 0
                   ? Verdict.yes("NoDevices", "the node has no GPUs that would need a NUMA node")
@@ -208,6 +209,13 @@ final class DeviceChecks {
   }
 
   // ---- HAMi's own view
+
+  /** The very thing that HAMi's refit is for. */
+  private static Optional<Verdict> hamiAccountsDiffer(NodeEvidence e) {
+    return when(
+        !e.devices().accounts().isEmpty(),
+        () -> Verdict.no("HAMiAccountsDiffer", listed(e.devices().accounts())));
+  }
 
   /** An absent numa is 0 or unknown: where the kernel has fewer GPUs in zone 0, it is unknown. */
   private static Optional<Verdict> hamiDisagreesWithTheKernel(NodeEvidence e) {

@@ -69,6 +69,23 @@ class ContainerAuditTest {
     assertThat(worst.devices).extracting(d -> d.resource).containsExactly(GPU);
   }
 
+  /** HAMi's and NVIDIA's ids of shares. */
+  @Test
+  void namesTheGpusOfSharesToo() {
+    var uuid = "GPU-f4c61521-0a1b-2c3d-4e5f-0123456789ab";
+    var other = "GPU-ba09367f-0a1b-2c3d-4e5f-0123456789ab";
+    var container =
+        container(
+            "a",
+            CpuSet.EMPTY,
+            gpu(uuid + "-3", 0),
+            gpu(uuid + "::1", 0),
+            gpu(other, 0),
+            gpu("x", 0));
+    var result = ContainerAudit.containers(List.of(container), Machine.of(inventory()), false);
+    assertThat(result.placed.getFirst().gpus).containsExactly(other, uuid);
+  }
+
   @Test
   void underScopePodEachContainerIsAsItsPod() {
     var pod =

@@ -46,6 +46,7 @@ class DeviceChecksTest {
     Wish wish = new Wish.Nothing();
     List<RunningPlugin> plugins = List.of(plugin(Kind.NVIDIA));
     Optional<String> register = Optional.empty();
+    List<String> accounts = List.of();
 
     World() {
       policy.mode = NumaPolicySpec.Mode.Enforce;
@@ -88,7 +89,8 @@ class DeviceChecksTest {
               new Scheduler.NotWanted(),
               new DeviceEvidence(
                   wish,
-                  new NodeDevices(true, Optional.empty(), Optional.empty(), register, plugins))));
+                  new NodeDevices(true, Optional.empty(), Optional.empty(), register, plugins),
+                  accounts)));
     }
 
     void hami(String gpus) {
@@ -206,6 +208,14 @@ class DeviceChecksTest {
     var world = new World();
     world.hami("[{\"id\":\"a\"},{\"id\":\"b\"},{\"id\":\"c\"},{\"id\":\"d\"}]");
     assertNo(world, "HAMiZonesDisagree", "HAMi says 4 or unknown");
+  }
+
+  @Test
+  void hamiAccountsForAnotherGpu() {
+    var world = new World();
+    world.hami("GPU-1,10,7680,100,NVIDIA-Tesla P4,0,true:");
+    world.accounts = List.of("pod a/b runs on GPU-1 and HAMi accounts for GPU-2: why");
+    assertNo(world, "HAMiAccountsDiffer", "pod a/b runs on GPU-1");
   }
 
   @Test

@@ -6,11 +6,19 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.Ownership;
 import io.numaoperator.plan.Provision;
 import java.util.Locale;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
 /** The device plugins that there are. */
 public final class DevicePluginProviders {
+  /** Where the plugins are, unless a policy says otherwise. */
+  public static final Set<String> DEFAULT_NAMESPACES =
+      Set.of(
+          new DevicePluginPolicy.Hami().namespace,
+          new DevicePluginPolicy.Nvidia().namespace,
+          new DevicePluginPolicy.GpuOperator().namespace);
+
   private DevicePluginProviders() {}
 
   public static DevicePluginProvider of(DevicePluginPolicy.Provider provider) {

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * @param deviceConfig device-config.yaml of its scheduler; empty text where that is not known
  * @param staticCpus a policy wants the CPU Manager Static
  */
-record HamiValues(
+public record HamiValues(
     ConfigMapRef config, List<RunningPlugin> plugins, String deviceConfig, boolean staticCpus) {
   static final String ENDPOINT = "HAMI_SCHEDULER_ENDPOINT";
   static final String TLS_INSECURE = "HAMI_SCHEDULER_TLS_INSECURE";
@@ -25,6 +25,11 @@ record HamiValues(
 
   /** The Secret that docs/hami.md makes of the webhook's CA. */
   private static final String CA_SECRET = "hami-refit-ca";
+
+  /** Whether the plugin asks HAMi's scheduler to move allocations. */
+  public static boolean hasRefit(RunningPlugin plugin) {
+    return plugin.env(ENDPOINT).isPresent();
+  }
 
   List<Remark> remarks() {
     var remarks = new ArrayList<Remark>();
@@ -40,7 +45,7 @@ record HamiValues(
       sets.add("devicePlugin.passDeviceSpecsEnabled=true");
     }
     var refit = version().filter(HamiVersion::canRefit).isPresent();
-    if (refit && plugins.stream().anyMatch(p -> p.env(ENDPOINT).isEmpty())) {
+    if (refit && plugins.stream().anyMatch(p -> !hasRefit(p))) {
       sets.addAll(
           List.of(
               "devicePlugin.numaRefit.enabled=true",

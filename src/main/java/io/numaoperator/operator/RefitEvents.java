@@ -1,0 +1,92 @@
+package io.numaoperator.operator;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.micrometer.core.instrument.MeterRegistry;
+import jakarta.annotation.PreDestroy;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.net.HttpURLConnection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.jboss.logging.Logger;
+
+/**
+ * Counts the Events by which HAMi tells that it moved an allocation to the kubelet's GPU, or could
+ * not, by the node of their pod. Without config/hami it may not see them, and counts nothing.
+ */
+@ApplicationScoped
+class RefitEvents {
+  private static final Logger LOG = Logger.getLogger(RefitEvents.class);
+  private static final List<String> REASONS = List.of("NumaRefitSucceed", "NumaRefitFailed");
+
+  private final KubernetesClient client;
+  private final MeterRegistry metrics;
+  private final List<Store<Event>> events = new ArrayList<>();
+
+  @Inject
+  RefitEvents(KubernetesClient client, MeterRegistry metrics) {
+    this.client = client;
+    this.metrics = metrics;
+  }
+
+  /** Called once, when this replica begins to lead. */
+  void start() {
+    for (var reason : REASONS) {
+      try {
+        var store = new Store<>(client.v1().events().inAnyNamespace().withField("reason", reason));
+        events.add(store);
+        store.onChange(
+            (old, event) -> times(old) < times(event),
+            event -> {
+              if (store.get(key(event)).isPresent()) { // else it has expired
+                count(event);
+              }
+            });
+      } catch (KubernetesClientException e) {
+        if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+          throw e;
+        }
+        LOG.debugf("Events %s are not counted: not allowed to watch them", reason);
+      }
+    }
+  }
+
+  @PreDestroy
+  void close() {
+    events.forEach(Store::close);
+  }
+
+  /** A repeated Event is the same object with another count. */
+  private static int times(Event event) {
+    return Objects.requireNonNullElse(event.getCount(), 1);
+  }
+
+  private static String key(Event event) {
+    return event.getMetadata().getNamespace() + "/" + event.getMetadata().getName();
+  }
+
+  private void count(Event event) {
+    metrics
+        .counter(
+            "numaoperator.hami.refits",
+            "node",
+            node(event).orElse("unknown"),
+            "result",
+            event.getReason())
+        .increment();
+  }
+
+  private Optional<String> node(Event event) {
+    var object = event.getInvolvedObject();
+    if (object == null || !"Pod".equals(object.getKind())) {
+      return Optional.empty();
+    }
+    Pod pod = client.pods().inNamespace(object.getNamespace()).withName(object.getName()).get();
+    return Optional.ofNullable(pod).map(p -> p.getSpec().getNodeName());
+  }
+}
