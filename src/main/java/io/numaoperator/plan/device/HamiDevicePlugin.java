@@ -119,6 +119,9 @@ final class HamiDevicePlugin implements DevicePluginProvider {
               + " exists and is not the operator's: remove it, or choose another"
               + " devicePlugin.hami.configMapName");
     }
+    if (isStillRead(hamis, input)) {
+      ours = Optional.empty(); // HAMi may be installed, or changed, after ours was made
+    }
     var source = ours.isPresent() ? ref : hamis;
     var existing =
         ours.or(
@@ -140,6 +143,14 @@ final class HamiDevicePlugin implements DevicePluginProvider {
                   + " give the policies different devicePlugin.hami.configMapName");
       case HamiConfig.Merged merged -> new Made(merged);
     };
+  }
+
+  /** A plugin mounts HAMi's own, whose nodeconfig therefore counts. */
+  private static boolean isStillRead(ConfigMapRef hamis, Input input) {
+    return input.foreign().containsKey(hamis)
+        && input.nodes().values().stream()
+            .flatMap(node -> node.plugin(RunningPlugin.Kind.HAMi).stream())
+            .anyMatch(plugin -> plugin.mounts(hamis));
   }
 
   private static String config(Map<String, String> data) {

@@ -130,16 +130,27 @@ final class NvidiaDevicePlugin implements DevicePluginProvider {
     return targets;
   }
 
+  /**
+   * While a plugin still mounts another ConfigMap, that one's configurations count: it may be
+   * installed, or changed, after ours was made. What labels of nodes name is kept from ours.
+   */
   private Map<String, String> before(ConfigMapRef ref, List<NodePool> pools, Input input) {
-    if (input.owned().containsKey(ref)) {
-      return input.owned().get(ref);
-    }
+    var owned = input.owned().getOrDefault(ref, Map.of());
     var imported = new TreeMap<String, String>();
     pools.stream()
         .flatMap(pool -> sources(NvidiaSite.of(pool.policy()), input).stream())
         .forEach(
             source ->
                 input.foreign().getOrDefault(source, Map.of()).forEach(imported::putIfAbsent));
+    if (imported.isEmpty()) {
+      return owned;
+    }
+    owned.forEach(
+        (name, content) -> {
+          if (NvidiaConfig.isOurs(name)) {
+            imported.putIfAbsent(name, content);
+          }
+        });
     return imported;
   }
 

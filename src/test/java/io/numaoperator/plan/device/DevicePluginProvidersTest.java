@@ -173,6 +173,26 @@ class DevicePluginProvidersTest {
         .isNotEqualTo(((Wish.Load) plan.wishes().get("gpu-1")).hash());
   }
 
+  /** HAMi may be installed after its ConfigMap of ours was made. */
+  @Test
+  void whatAPluginStillMountsCountsUntilItMountsOurs() {
+    var held = Map.of(OURS, "{\"nodeconfig\": []}");
+    for (var mounted : List.of(HAMIS, OURS)) {
+      var plan =
+          hami()
+              .plan(
+                  new DevicePluginProvider.Input(
+                      cluster(34),
+                      List.of(GPU),
+                      data(held),
+                      data(Map.of(HAMIS, CHART)),
+                      Map.of("gpu-1", running(mounted.name())),
+                      List.of()));
+      assertThat(json(plan.provision()).contains("m5-cloudinfra-online02"))
+          .isEqualTo(mounted.equals(HAMIS));
+    }
+  }
+
   /** As its kubelet does. */
   @Test
   void aNodeThatIsLetGoKeepsItsEntry() {

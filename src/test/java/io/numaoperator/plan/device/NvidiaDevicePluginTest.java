@@ -154,6 +154,7 @@ class NvidiaDevicePluginTest {
     assertThat(load(world.plan(), "gpu-2").hash()).isEqualTo(before.hash());
     var edited = new HashMap<>(world.data());
     edited.put("shared", SHARED.replace("4", "8"));
+    world.foreign.clear();
     world.owned.put(OURS, edited);
     assertThat(load(world.plan(), "gpu-2").hash()).isNotEqualTo(before.hash());
   }
@@ -168,6 +169,19 @@ class NvidiaDevicePluginTest {
               name -> world.node(name, Optional.of("shared"), Set.of("plugin-configs"), Map.of()));
           return world.data();
         });
+  }
+
+  /** The plugin may be installed, or its owner may change it, after ours was made. */
+  @Test
+  void whatAPluginStillMountsCountsUntilItMountsOurs() {
+    var world = new World();
+    world.owned.put(OURS, Map.of("default", "version: v1\n", "plain", "old"));
+    world.foreign.put(THEIRS, Map.of("shared", SHARED, "plain", "version: v1\n"));
+    assertThat(world.data()).containsEntry("shared", SHARED).containsEntry("plain", "version: v1\n");
+    world.nodes.clear();
+    world.node("gpu-1", Optional.of("plain"), Set.of(OURS.name()), Map.of());
+    world.owned.put(OURS, Map.of("default", "version: v1\n", "plain", SHARED));
+    assertThat(world.data()).containsEntry("plain", SHARED).doesNotContainKey("shared");
   }
 
   /** The plugin's config-manager ends when it does not find what the label names. */
