@@ -3,9 +3,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 export JAVA_HOME := $(shell hack/find-jdk.sh)
-# What is slow to make and does not depend on this checkout's path: the lab's Go build.
+# What is slow to make and does not depend on this checkout's path: the lab's Go build, the guest's disk.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/numa-operator
 LAB_BIN := $(CACHE)/lab
+GUEST_BASE := $(CACHE)/guest
 LAB_DIR ?= $(CURDIR)/.lab
 MVN := mvn -B --no-transfer-progress
 
@@ -53,6 +54,14 @@ format: jdk ## the Java sources, by google-java-format
 .PHONY: test
 test: jdk test-tools ## everything: unit, API-server and lab tests
 	@hack/test.sh "$(LAB_BIN)"
+
+.PHONY: guest-tools
+guest-tools: tools
+	@hack/need.sh qemu-system-x86_64:qemu-system-x86 mmdebstrap:mmdebstrap cpio:cpio depmod:kmod mke2fs:e2fsprogs xz:xz-utils openssl:openssl
+
+.PHONY: test-guest
+test-guest: jdk guest-tools ## one QEMU machine with systemd, containerd and a real kubelet.service
+	@hack/test-guest.sh "$(LAB_BIN)" "$(GUEST_BASE)"
 
 ##@ Look
 

@@ -147,6 +147,15 @@ final class Lab implements AutoCloseable {
     return run(directory, numalab, arguments.toList());
   }
 
+  /** Starts a command of numalab's that goes on. */
+  Process start(Path output, String... arguments) throws IOException {
+    var command = new ArrayList<>(List.of(numalab.toString()));
+    command.addAll(Arrays.asList(arguments));
+    var builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("NUMALAB_DIR", directory.toString());
+    return builder.redirectOutput(output.toFile()).start();
+  }
+
   /** A file of the lab's directory. */
   Path file(String name) {
     return directory.resolve(name);
