@@ -73,15 +73,15 @@ echo "nameserver 10.96.0.10" >"$root/etc/resolv.conf"
 
 # what the agent's libraries want of a JDK; jdk.security.auth is for dbus-java
 modules=java.base,java.logging,java.management,java.naming,java.net.http,java.xml,jdk.net,jdk.security.auth,jdk.unsupported
-jre=$base/jre-$({ cat "$JAVA_HOME/release"; echo $modules; } | sha256sum | cut -c1-16)
+jre=$base/jre-$({ cat "$JAVA_HOME/release" "$here/payload.sh"; } | sha256sum | cut -c1-16)
 if [ ! -d "$jre" ]; then
   rm -rf "$base"/jre-*
-  "$JAVA_HOME/bin/jlink" --strip-debug --no-man-pages --no-header-files --add-modules $modules --output "$jre.new"
+  "$JAVA_HOME/bin/jlink" --strip-debug --no-man-pages --no-header-files --compress zip-6 --add-modules $modules --output "$jre.new"
   mv "$jre.new" "$jre"
 fi
 image=$out/image
 cp -a "$base/image" "$image"
-"$here/image.sh" numa.test/pause:1 "$image" "$out/payload/images/pause.tar" /bin/tail -f /dev/null
+"$here/image.sh" numa.test/pause:1 "$image" "$out/payload/images/pause.tar" /bin/sh -c "trap exit TERM; sleep 2147483 & wait"
 # the agent's part: the operator does not run here, and containerd would take its jars apart for half a minute
 app=$image/opt/numa-operator
 mkdir -p "$app/quarkus-app"

@@ -18,12 +18,11 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A machine of QEMU's with two NUMA nodes of one CPU each, Debian, systemd, containerd and a
- * kubelet, on the lab's network; see src/guest. Its disk outlives {@link #powerOff}. Closing it
+ * A machine of QEMU's with two NUMA nodes of two CPUs each, Debian, systemd, containerd and a
+ * kubelet, on the lab's network; see src/guest. Its disk outlives {@link #cutPower}. Closing it
  * ends QEMU.
  */
 final class Guest implements AutoCloseable {
@@ -92,10 +91,11 @@ final class Guest implements AutoCloseable {
       command.add("-object");
       command.add("memory-backend-ram,id=m%1$d,size=%2$dM".formatted(zone, mebibytes[zone]));
       command.add("-numa");
-      command.add("node,nodeid=%1$d,cpus=%1$d,memdev=m%1$d".formatted(zone));
+      command.add(
+          "node,nodeid=%1$d,cpus=%2$d-%3$d,memdev=m%1$d".formatted(zone, 2 * zone, 2 * zone + 1));
     }
     command.addAll(List.of("-m", total + "M", "-numa", "dist,src=0,dst=1,val=21"));
-    command.addAll(List.of("-smp", "2,sockets=2,cores=1,threads=1"));
+    command.addAll(List.of("-smp", "4,sockets=2,cores=2,threads=1"));
     // a PCI bus of each NUMA node
     command.addAll(List.of("-device", "pxb-pcie,id=pxb0,bus_nr=32,bus=pcie.0,numa_node=0"));
     command.addAll(List.of("-device", "pcie-root-port,id=rp0,bus=pxb0,chassis=1"));
@@ -129,12 +129,10 @@ final class Guest implements AutoCloseable {
     return qemu != null && qemu.isAlive();
   }
 
-  /** As its power button does. */
-  void powerOff() throws InterruptedException {
-    sh("systemctl poweroff --no-block");
-    if (!qemu.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-      throw new IllegalStateException("the guest does not power off");
-    }
+  /** After what it wrote has reached the disk. */
+  void cutPower() throws InterruptedException {
+    sh("sync");
+    qemu.destroyForcibly().waitFor();
     qemu = null;
   }
 

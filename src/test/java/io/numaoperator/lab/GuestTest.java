@@ -111,8 +111,8 @@ class GuestTest {
     var status = state().orElseThrow().getStatus();
     var zones = status.inventory.zones;
     assertThat(zones).hasSize(2);
-    assertThat(zones.get(0).cpus).isEqualTo("0");
-    assertThat(zones.get(1).cpus).isEqualTo("1");
+    assertThat(zones.get(0).cpus).isEqualTo("0-1");
+    assertThat(zones.get(1).cpus).isEqualTo("2-3");
     assertThat(status.inventory.kubelet.service).isEqualTo("kubelet.service");
     assertThat(guest.sh("systemctl show -p MainPID --value kubelet").strip())
         .isEqualTo(String.valueOf(status.inventory.kubelet.pid));
@@ -122,15 +122,15 @@ class GuestTest {
 
   private void fromNoneToStatic() {
     var before = startPod("before", "256Mi");
-    assertThat(allowed(before)).containsExactly("0-1", "0-1");
+    assertThat(allowed(before)).containsExactly("0-3", "0-1");
     delete(before);
 
     edit(policy -> policy.getSpec().mode = NumaPolicySpec.Mode.Enforce);
     say("mode Enforce: none -> static");
     var ended = attempt(1);
     assertThat(ended.result).as(ended.error).isEqualTo(Result.Succeeded);
-    await("the node is back in service", () -> condition("KubeletConfigured").equals("Configured"));
-    assertThat(isCordoned()).isFalse();
+    await("its kubelet is as planned", () -> condition("KubeletConfigured").equals("Configured"));
+    await("the node is back in service", () -> !isCordoned());
     isStatic("pod");
     assertThat(unit("DropInPaths"))
         .contains(
@@ -142,11 +142,11 @@ class GuestTest {
   }
 
   private void exclusiveCpusAndMemoryOfOneZone() {
-    // CPU 0 is reserved
+    // CPU 0 is reserved, so two of one zone are 2 and 3
     var pinned = startPod("pinned", "256Mi");
-    assertThat(allowed(pinned)).containsExactly("1", "1");
+    assertThat(allowed(pinned)).containsExactly("2-3", "1");
     var cgroup = guest.sh("cat /sys/fs/cgroup/kubepods.slice/*pod*/cri-*/cpuset.cpus").lines();
-    assertThat(cgroup).contains("1");
+    assertThat(cgroup).contains("2-3");
     delete(pinned);
 
     // there is that much, but not in one zone
@@ -197,12 +197,12 @@ class GuestTest {
 
   /** A kubelet with the static Memory Manager does not start when it finds other memory. */
   private void aRebootWithOtherMemory() throws Exception {
-    startPod("resident", "256Mi");
-    assertThat(guest.sh("cat /var/lib/kubelet/memory_manager_state")).contains("256");
+    var resident = startPod("resident", "256Mi");
+    assertThat(guest.sh("cat /var/lib/kubelet/memory_manager_state"))
+        .contains(resident.getMetadata().getUid());
     var boot = state().orElseThrow().getStatus().bootId;
     var memory = node().getStatus().getCapacity().get("memory");
-    guest.powerOff();
-    say("the guest is off");
+    guest.cutPower();
     guest.powerOn(1536, 1280);
     say("the guest boots with 256 MiB less");
     await(
@@ -220,9 +220,11 @@ class GuestTest {
     assertThat(guest.sh("ls " + GUARD)).contains("cleared-memory_manager_state");
     assertThat(unit("NRestarts").strip()).isEqualTo("0");
     isStatic("pod");
-    await("the resident pod runs again", () -> isPodReady("resident"));
-    assertThat(allowed(pod("resident"))).containsExactly("1", "1");
-    delete(pod("resident"));
+    await(
+        "the resident pod runs again",
+        () -> isPodReady("resident") && !container(pod("resident")).equals(container(resident)));
+    assertThat(allowed(pod(resident))).containsExactly("2-3", "1");
+    delete(resident);
   }
 
   private void fromStaticToNone(JsonNode original) {
@@ -232,8 +234,8 @@ class GuestTest {
         "the policy is gone",
         () -> client.resources(NumaPolicy.class).withName(POLICY).get() == null);
     await("the node is Ready and in service", () -> isReady(node()) && !isCordoned());
-    assertThat(guest.sh("ls -R /etc/kubernetes /var/lib/numaoperator " + UNITS))
-        .doesNotContain(Names.DROP_IN_FILE, "config-dir.conf", "guard.sh", "numaoperator-guard");
+    assertThat(guest.sh("find /etc/kubernetes /etc/systemd -name '*numaoperator*'")).isBlank();
+    assertThat(guest.sh("ls " + GUARD)).doesNotContain("guard.sh", "armed");
     assertThat(unit("DropInPaths").strip()).isEqualTo(UNITS + "kubelet.service.d/10-kubeadm.conf");
     assertThat(statePolicy("cpu_manager_state")).isEqualTo("none");
     assertThat(statePolicy("memory_manager_state")).isEqualTo("None");
@@ -336,9 +338,9 @@ class GuestTest {
 
   // ---- pods
 
-  /** A Guaranteed pod with one CPU. */
+  /** A Guaranteed pod with two CPUs. */
   private Pod createPod(String name, String memory) {
-    var resources = Map.of("cpu", new Quantity("1"), "memory", new Quantity(memory));
+    var resources = Map.of("cpu", new Quantity("2"), "memory", new Quantity(memory));
     return client
         .resource(
             new PodBuilder()
@@ -391,16 +393,20 @@ class GuestTest {
     await(pod.getMetadata().getName() + " is gone", () -> pod(pod) == null);
   }
 
+  private static String container(Pod pod) {
+    var id = pod.getStatus().getContainerStatuses().getFirst().getContainerID();
+    return id.substring("containerd://".length());
+  }
+
   /** The CPUs and the NUMA nodes that the kernel lets the pod's container have. */
   private List<String> allowed(Pod pod) {
-    var id = pod.getStatus().getContainerStatuses().getFirst().getContainerID();
     return guest
         .sh(
             """
             pid=$(cat /sys/fs/cgroup/kubepods.slice/*/*%1$s*/cgroup.procs /sys/fs/cgroup/kubepods.slice/*%1$s*/cgroup.procs 2>/dev/null | head -1)
             sed -nE 's/^(Cpus|Mems)_allowed_list:\\s*//p' /proc/$pid/status
             """
-                .formatted(id.substring("containerd://".length())))
+                .formatted(container(pod)))
         .lines()
         .toList();
   }

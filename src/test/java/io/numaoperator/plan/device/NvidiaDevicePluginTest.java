@@ -177,7 +177,9 @@ class NvidiaDevicePluginTest {
     var world = new World();
     world.owned.put(OURS, Map.of("default", "version: v1\n", "plain", "old"));
     world.foreign.put(THEIRS, Map.of("shared", SHARED, "plain", "version: v1\n"));
-    assertThat(world.data()).containsEntry("shared", SHARED).containsEntry("plain", "version: v1\n");
+    assertThat(world.data())
+        .containsEntry("shared", SHARED)
+        .containsEntry("plain", "version: v1\n");
     world.nodes.clear();
     world.node("gpu-1", Optional.of("plain"), Set.of(OURS.name()), Map.of());
     world.owned.put(OURS, Map.of("default", "version: v1\n", "plain", SHARED));
