@@ -7,6 +7,7 @@ import io.numaoperator.api.admission.MutatingAdmissionPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.ClusterVersion;
 import io.numaoperator.plan.KubernetesRelease;
+import io.numaoperator.plan.scheduler.KaiFacts;
 import io.numaoperator.plan.scheduler.SchedulerFacts;
 import io.numaoperator.plan.scheduler.TopologyRevision;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -76,9 +77,12 @@ class Cluster {
         .orElse(server);
   }
 
-  SchedulerFacts schedulerFacts() {
+  /**
+   * @param kai looked up for the one scheduler that needs it
+   */
+  SchedulerFacts schedulerFacts(KaiFacts kai) {
     return new SchedulerFacts(
-        TopologyRevision.ofAny(cache.topologies().list().toList()), mutatingAdmissionPolicies);
+        TopologyRevision.ofAny(cache.topologies().list().toList()), mutatingAdmissionPolicies, kai);
   }
 
   private static boolean serves(KubernetesClient client, String apiVersion, String plural) {

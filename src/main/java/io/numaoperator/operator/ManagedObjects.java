@@ -19,6 +19,9 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.admission.MutatingAdmissionPolicy;
 import io.numaoperator.api.admission.MutatingAdmissionPolicyBinding;
+import io.numaoperator.api.kai.KaiConfig;
+import io.numaoperator.api.kai.KaiQueue;
+import io.numaoperator.api.kai.SchedulingShard;
 import io.numaoperator.plan.ContentHash;
 import io.numaoperator.plan.Ownership;
 import io.numaoperator.plan.Part;
@@ -66,7 +69,10 @@ class ManagedObjects {
           ClusterRole.class,
           ClusterRoleBinding.class,
           MutatingAdmissionPolicy.class,
-          MutatingAdmissionPolicyBinding.class);
+          MutatingAdmissionPolicyBinding.class,
+          KaiConfig.class,
+          SchedulingShard.class,
+          KaiQueue.class);
 
   /** What is watched: a kind in a namespace; empty for a kind without namespace. */
   private record Place(Class<? extends HasMetadata> kind, String namespace) {

@@ -203,10 +203,10 @@ record NodeAssessment(
       case SchedulerState.Unjudged(var why) -> new Scheduler.NotJudged(why);
       case SchedulerState.Assumed(var scheduler) -> new Scheduler.Assumed(scheduler);
       case SchedulerState.Down(var why) -> new Scheduler.Down(why);
-      case SchedulerState.Live(var nodes, var foreign) ->
+      case SchedulerState.Live(var nodes, var foreign, var otherwise) ->
           nodes.contains(node)
               ? new Scheduler.Aware(foreign.getOrDefault(node, 0))
-              : new Scheduler.Unaware();
+              : new Scheduler.Unaware(otherwise);
     };
   }
 
@@ -228,8 +228,7 @@ record NodeAssessment(
       case Scheduler.Aware aware -> Optional.empty();
       case Scheduler.Assumed assumed -> Optional.empty();
       case Scheduler.NotWanted notWanted -> Optional.empty();
-      case Scheduler.Unaware unaware ->
-          Optional.of("the scheduler has not read this node's NodeResourceTopology yet");
+      case Scheduler.Unaware(var why) -> Optional.of(why);
       case Scheduler.Down(var why) -> Optional.of("the NUMA-aware scheduler comes first: " + why);
       case Scheduler.NotJudged(var why) ->
           Optional.of(

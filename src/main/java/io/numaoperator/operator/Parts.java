@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
@@ -12,6 +13,7 @@ import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.plan.agent.AgentPlan;
 import io.numaoperator.plan.agent.AgentPlan.UnderChange;
 import io.numaoperator.plan.scheduler.BuiltInScheduler;
+import io.numaoperator.plan.scheduler.KaiFacts;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
 import io.numaoperator.plan.scheduler.SchedulerProviders;
 import io.numaoperator.plan.updater.TopologyUpdaterProvider;
@@ -20,6 +22,7 @@ import io.numaoperator.readiness.Verdict;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -51,6 +54,8 @@ class Parts {
   private final DevicePlugins devicePlugins;
   private final Schedulers schedulers;
   private final TopologyCare topologyCare;
+  private final Kai kai;
+  private final Contributions contributions;
   private final Lock agents = new ReentrantLock();
 
   @Inject
@@ -61,8 +66,12 @@ class Parts {
       BuiltInExtender extender,
       DevicePlugins devicePlugins,
       Schedulers schedulers,
-      TopologyCare topologyCare) {
+      TopologyCare topologyCare,
+      Kai kai,
+      Contributions contributions) {
     this.devicePlugins = devicePlugins;
+    this.kai = kai;
+    this.contributions = contributions;
     this.topologyCare = topologyCare;
     this.schedulers = schedulers;
     this.extender = extender;
@@ -76,6 +85,7 @@ class Parts {
     extender.onChange(action);
     devicePlugins.onChange(action);
     schedulers.onChange(action);
+    kai.onChange(action);
   }
 
   /**
@@ -170,6 +180,13 @@ class Parts {
     } catch (ManagedObjects.NotOursException notOurs) {
       return Optional.of(Verdict.no("NotOurs", notOurs.getMessage()));
     } catch (KubernetesClientException refused) {
+      if (refused.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+        return Optional.of(
+            Verdict.no(
+                "FieldConflict",
+                "its owner sets a field that this policy wants otherwise; it is left as it is: "
+                    + refused.getMessage()));
+      }
       return Optional.of(
           Verdict.no("ApplyFailed", "the API server refused an object: " + refused.getMessage()));
     }
@@ -177,6 +194,7 @@ class Parts {
 
   private Optional<Verdict> apply(Part part, List<Provision> provisions) {
     var wanted = new ArrayList<HasMetadata>();
+    var inOthers = new ArrayList<HasMetadata>();
     Optional<Verdict> remark = Optional.empty();
     for (var provision : provisions) {
       switch (provision) {
@@ -188,6 +206,7 @@ class Parts {
         }
         case Provision.Objects planned -> {
           wanted.addAll(planned.objects());
+          inOthers.addAll(planned.contributions());
           remark =
               remark.or(
                   () ->
@@ -198,6 +217,9 @@ class Parts {
       }
     }
     objects.apply(part, wanted);
+    if (part == Part.SCHEDULER) {
+      contributions.apply(inOthers, kai.objects().toList());
+    }
     return remark;
   }
 
@@ -229,11 +251,18 @@ class Parts {
             extender::stop);
   }
 
+  /** Fields of ours in KAI's objects may also be left of a former provider. */
+  private KaiFacts kai(SharedSettings shared) {
+    return shared.scheduler().provider == SchedulerPolicy.Provider.KAI
+        ? kai.facts()
+        : KaiFacts.absent();
+  }
+
   /** The extender serves before the scheduler that asks it is made. */
   private Provision scheduler(SharedSettings shared, List<NumaPolicy> policies) {
     var input =
         new SchedulerProvider.Input(
-            cluster.facts(), policies, shared.scheduler(), cluster.schedulerFacts());
+            cluster.facts(), policies, shared.scheduler(), cluster.schedulerFacts(kai(shared)));
     var plan = SchedulerProviders.of(shared.scheduler().provider).plan(input);
     schedulers.inForce(plan, input);
     if (!(plan instanceof Provision.Objects planned) || !BuiltInScheduler.isMadeBy(planned)) {

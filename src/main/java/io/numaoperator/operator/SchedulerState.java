@@ -25,12 +25,21 @@ sealed interface SchedulerState {
    * too) and the extender answers; others as {@link Schedulers} has it.
    *
    * @param nodes whose NodeResourceTopology it has read and can use
+   * @param otherwise what holds for the other nodes
    * @param foreignPods node → how many pods with devices there were bound by another scheduler
    */
-  record Live(Set<String> nodes, Map<String, Integer> foreignPods) implements SchedulerState {
+  record Live(Set<String> nodes, Map<String, Integer> foreignPods, String otherwise)
+      implements SchedulerState {
+    private static final String UNREAD =
+        "the scheduler has not read this node's NodeResourceTopology";
+
     public Live {
       nodes = Set.copyOf(nodes);
       foreignPods = Map.copyOf(foreignPods);
+    }
+
+    public Live(Set<String> nodes, Map<String, Integer> foreignPods) {
+      this(nodes, foreignPods, UNREAD);
     }
   }
 

@@ -2,10 +2,13 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.api.SchedulerPolicy.Provider;
 import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.scheduler.BuiltInScheduler;
 import io.numaoperator.plan.scheduler.ExternalScheduler;
+import io.numaoperator.plan.scheduler.KaiScheduler;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
+import io.numaoperator.readiness.KaiSightings;
 import io.numaoperator.readiness.SchedulerSightings;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -31,12 +34,16 @@ import org.jboss.logging.Logger;
 class Schedulers {
   private static final Logger LOG = Logger.getLogger(Schedulers.class);
   private static final long SECONDS = 3;
+  private static final String NOT_SEEN_BY_KAI =
+      "KAI's placement exporter is not ready on this node (scheduler.kai.exporterNodeSelector), or"
+          + " there is no NodeResourceTopology of it";
 
   private final ClusterCache cache;
   private final ManagedObjects objects;
   private final OperatorSettings settings;
   private final BuiltInExtender extender;
   private final SchedulerPods pods;
+  private final Kai kai;
   private final AtomicReference<Optional<InForce>> inForce =
       new AtomicReference<>(Optional.empty());
   private final AtomicReference<SchedulerState> last =
@@ -54,7 +61,9 @@ class Schedulers {
       ClusterCache cache,
       ManagedObjects objects,
       OperatorSettings settings,
-      BuiltInExtender extender) {
+      BuiltInExtender extender,
+      Kai kai) {
+    this.kai = kai;
     this.cache = cache;
     this.objects = objects;
     this.settings = settings;
@@ -87,10 +96,21 @@ class Schedulers {
   private void look() {
     try {
       compare();
+      lookForKai();
     } catch (RuntimeException failed) {
       // an exception would end the watch
       LOG.warn("the scheduler could not be looked at", failed);
     }
+  }
+
+  /** What was planned without KAI is planned anew when it is installed, which no event tells. */
+  private void lookForKai() {
+    inForce
+        .get()
+        .filter(planned -> planned.input().setting().provider == Provider.KAI)
+        .filter(planned -> !planned.input().seen().kai().equals(kai.facts()))
+        .filter(planned -> planned.plan() instanceof Provision.Refused)
+        .ifPresent(planned -> listeners.forEach(Runnable::run));
   }
 
   private void compare() {
@@ -108,6 +128,7 @@ class Schedulers {
     return switch (plan.provider()) {
       case "noderesourcetopologymatch" -> match(plan, planned.get().input());
       case "external" -> external(planned.get().input());
+      case "kai" -> kai(planned.get().input());
       default -> new SchedulerState.None();
     };
   }
@@ -155,6 +176,26 @@ class Schedulers {
 
   private static Instant latest(Instant made, Optional<Instant> changed) {
     return changed.filter(made::isBefore).orElse(made);
+  }
+
+  private SchedulerState kai(SchedulerProvider.Input input) {
+    var sightings = kai.sightings(KaiScheduler.settings(input.setting()).shard);
+    if (sightings.fault().isPresent()) {
+      return new SchedulerState.Down(sightings.fault().get());
+    }
+    return sightings
+        .doubt()
+        .<SchedulerState>map(SchedulerState.Unjudged::new)
+        .orElseGet(() -> new SchedulerState.Live(seenBy(sightings), Map.of(), NOT_SEEN_BY_KAI));
+  }
+
+  private Set<String> seenBy(KaiSightings sightings) {
+    return cache
+        .topologies()
+        .list()
+        .map(topology -> topology.getMetadata().getName())
+        .filter(sightings.exporterNodes()::contains)
+        .collect(Collectors.toSet());
   }
 
   private SchedulerState external(SchedulerProvider.Input input) {

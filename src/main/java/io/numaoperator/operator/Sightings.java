@@ -80,7 +80,7 @@ final class Sightings {
         known.getOrDefault(TopologyRevision.ANNOTATION, ""));
   }
 
-  private static boolean isReady(Pod pod) {
+  static boolean isReady(Pod pod) {
     return Optional.ofNullable(pod.getStatus()).stream()
         .flatMap(status -> status.getConditions().stream())
         .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));

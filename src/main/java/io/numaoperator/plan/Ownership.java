@@ -91,6 +91,12 @@ public record Ownership(Part part, String provider, List<OwnerReference> owners)
     return new TreeMap<>(Map.of(NAME_LABEL, name, PART_OF_LABEL, OPERATOR));
   }
 
+  /** Whether we made it, or somebody else. */
+  public static boolean isOurs(HasMetadata object) {
+    var labels = object.getMetadata().getLabels();
+    return labels != null && OPERATOR.equals(labels.get(MANAGED_BY_LABEL));
+  }
+
   private Map<String, String> labels(String name) {
     var labels = new TreeMap<String, String>();
     labels.put(NAME_LABEL, name);

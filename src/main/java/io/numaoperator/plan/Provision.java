@@ -11,13 +11,24 @@ public sealed interface Provision {
    *
    * @param provider value of {@link Ownership#PROVIDER_LABEL} on each object
    * @param objects in the order in which to apply them
+   * @param contributions fields inside objects of others, and nothing but these fields; a former
+   *     provider's are taken back
    * @param remarks what the cluster's owner should know or do
    */
-  record Objects(String provider, List<HasMetadata> objects, List<Remark> remarks)
+  record Objects(
+      String provider,
+      List<HasMetadata> objects,
+      List<HasMetadata> contributions,
+      List<Remark> remarks)
       implements Provision {
     public Objects {
       objects = List.copyOf(objects);
+      contributions = List.copyOf(contributions);
       remarks = List.copyOf(remarks);
+    }
+
+    public Objects(String provider, List<HasMetadata> objects, List<Remark> remarks) {
+      this(provider, objects, List.of(), remarks);
     }
 
     public static Objects none(String provider) {

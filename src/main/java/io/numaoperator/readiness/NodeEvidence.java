@@ -106,8 +106,8 @@ public record NodeEvidence(
     /** It does not place pods now. */
     record Down(String why) implements Scheduler {}
 
-    /** It works, but has not read this node's topology. */
-    record Unaware() implements Scheduler {}
+    /** It works, but does not see this node's zones. */
+    record Unaware(String why) implements Scheduler {}
 
     /**
      * It works and has read this node's topology.

@@ -22,8 +22,7 @@ final class SchedulerLink {
                   + " looks at its pods; that it sees this node's zones is its owner's word"
                   + " (scheduler.external.assumeAware), not something that was seen");
       case Scheduler.Down(var why) -> Verdict.no("SchedulerDown", why);
-      case Scheduler.Unaware unaware ->
-          Verdict.no("NotSeen", "the scheduler has not read this node's NodeResourceTopology");
+      case Scheduler.Unaware(var why) -> Verdict.no("NotSeen", why);
       case Scheduler.Aware(var foreign) ->
           Verdict.yes(
               "Aware",

@@ -17,6 +17,8 @@ import io.numaoperator.plan.delivery.PlannedNode;
 import io.numaoperator.plan.device.DevicePluginProvider;
 import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
 import io.numaoperator.plan.device.DevicePluginProviders;
+import io.numaoperator.plan.scheduler.KaiFacts;
+import io.numaoperator.plan.scheduler.KaiFacts.Installation;
 import io.numaoperator.plan.scheduler.SchedulerFacts;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
 import io.numaoperator.plan.scheduler.SchedulerProviders;
@@ -153,11 +155,14 @@ public final class Renderer {
                         facts, policies, shared.scheduler(), schedulerFacts()))));
   }
 
-  /** As once the nodes have published: offline nobody waits for that. */
+  /**
+   * As once the nodes have published, beside a KAI that nobody configured: offline nobody waits.
+   */
   private SchedulerFacts schedulerFacts() {
     return new SchedulerFacts(
         Optional.of(TopologyRevision.of(inventory.topologies())),
-        facts.server().atLeast(MUTATING_ADMISSION_POLICIES));
+        facts.server().atLeast(MUTATING_ADMISSION_POLICIES),
+        new KaiFacts(Installation.WithNuma, Optional.empty(), List.of(), List.of()));
   }
 
   private List<RenderedPart> devicePlugins() {

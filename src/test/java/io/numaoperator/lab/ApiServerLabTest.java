@@ -6,11 +6,14 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec;
+import io.numaoperator.api.kai.KaiConfig;
+import io.numaoperator.api.kai.SchedulingShard;
 import io.numaoperator.api.openshift.KubeletConfig;
 import io.numaoperator.api.openshift.MachineConfigPool;
 import java.io.IOException;
@@ -35,6 +38,7 @@ class ApiServerLabTest {
   static void up() {
     lab = Lab.up("--no-nodes");
     lab.kubectl("apply", "-k", "config/crd");
+    lab.kubectl("apply", "--server-side", "-f", "src/test/resources/crds");
     lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=180s");
   }
 
@@ -46,8 +50,6 @@ class ApiServerLabTest {
   /** By OpenShift's own schemas. */
   @Test
   void openShiftTakesWhatIsRenderedForIt() {
-    lab.kubectl("apply", "--server-side", "-f", "src/test/resources/crds");
-    lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
     var file = "src/test/resources/plan/delivery-openshift.yaml";
     await().until(() -> lab.kubectl("api-resources"), kinds -> kinds.contains("kubeletconfigs"));
     lab.kubectl("apply", "--server-side", "--validate=strict", "-f", file);
@@ -68,6 +70,71 @@ class ApiServerLabTest {
             """));
     var pool = lab.client().resources(MachineConfigPool.class).withName("gpu").get();
     assertThat(pool.getSpec().nodeSelector.getMatchLabels()).containsEntry("role", "gpu");
+  }
+
+  /** By KAI's own schemas. */
+  @Test
+  void kaiTakesWhatIsRenderedForIt() {
+    await().until(() -> lab.kubectl("api-resources"), kinds -> kinds.contains("schedulingshards"));
+    var file = "src/test/resources/plan/scheduler-kai.yaml";
+    lab.kubectl("apply", "--server-side", "--validate=strict", "-f", file);
+    var config = lab.client().resources(KaiConfig.class).withName(KaiConfig.NAME).get();
+    assertThat(config.getSpec().numaPlacementExporter.service.enabled).isTrue();
+    assertThat(config.getSpec().numaPlacementExporter.nodeSelector).containsEntry("pool", "gpu");
+    var shard = lab.client().resources(SchedulingShard.class).withName("default").get();
+    assertThat(shard.getSpec().plugins.get("numa").arguments)
+        .containsEntry("reconstructAvailable", "true");
+    assertThat(lab.kubectl("get", "queues.scheduling.run.ai", "-o", "name"))
+        .contains("numa-parent", "numa");
+  }
+
+  /** The API server itself gives pods of a labelled namespace the name, and no others. */
+  @Test
+  void podsOfLabelledNamespacesGetTheSchedulersName() {
+    lab.kubectl(
+        "apply",
+        "--server-side",
+        "--validate=strict",
+        "-f",
+        "src/test/resources/plan/scheduler-assignment.yaml");
+    lab.kubectl("create", "namespace", "assigned");
+    lab.kubectl("label", "namespace", "assigned", "numaoperator.io/assign-scheduler=true");
+    lab.kubectl("create", "namespace", "free");
+    // a policy takes effect a moment after it was made
+    await()
+        .ignoreExceptions()
+        .untilAsserted(() -> assertThat(scheduler("assigned", "")).isEqualTo("numa-scheduler"));
+    await()
+        .ignoreExceptions()
+        .untilAsserted(() -> assertThat(scheduler("free", "")).isEqualTo("default-scheduler"));
+    assertThat(scheduler("assigned", "schedulerName: theirs,")).isEqualTo("theirs");
+    assertThat(
+            schedulerOf(
+                "assigned",
+                "ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: u}]",
+                ""))
+        .isEqualTo("default-scheduler");
+  }
+
+  private static String scheduler(String namespace, String spec) {
+    return schedulerOf(namespace, "labels: {a: b}", spec);
+  }
+
+  private static String schedulerOf(String namespace, String metadata, String spec) {
+    var pod =
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: tried, namespace: %s, %s}
+        spec: {%s containers: [{name: c, image: c}]}
+        """
+            .formatted(namespace, metadata, spec);
+    return lab.client()
+        .resource(Serialization.unmarshal(pod, Pod.class))
+        .dryRun()
+        .create()
+        .getSpec()
+        .getSchedulerName();
   }
 
   private static String yamlFile(String content) {
@@ -125,6 +192,12 @@ class ApiServerLabTest {
         Arguments.of(
             "scheduler: {provider: None, nodeResourceTopologyMatch: {}}",
             "needs scheduler.provider"),
+        Arguments.of("scheduler: {kai: {}}", "needs scheduler.provider KAI"),
+        Arguments.of("scheduler: {external: {}}", "needs scheduler.provider External"),
+        Arguments.of("scheduler: {provider: None, assignNamespaces: Labelled}", "provider is None"),
+        Arguments.of(
+            "scheduler: {nodeResourceTopologyMatch: {cache: {informerMode: dedicated}}}",
+            "Unsupported value"),
         Arguments.of("approvedPlan: short", "at least 12"),
         Arguments.of("rollout: {maxUnavailable: 0}", "at least 1"),
         Arguments.of("rollout: {maxUnavailable: 0%}", "percentage"),

@@ -24,6 +24,7 @@ import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.ClusterVersion;
 import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.scheduler.BuiltInScheduler;
+import io.numaoperator.plan.scheduler.KaiFacts;
 import io.numaoperator.plan.scheduler.SchedulerFacts;
 import io.numaoperator.plan.scheduler.SchedulerProvider;
 import io.numaoperator.scheduler.ExtenderCertificates;
@@ -137,7 +138,7 @@ class SchedulerLabTest {
                             false),
                         List.of(policy),
                         new SchedulerPolicy(),
-                        new SchedulerFacts(Optional.of("r1"), false)));
+                        new SchedulerFacts(Optional.of("r1"), false, KaiFacts.absent())));
     var rendered =
         planned.objects().stream()
             .filter(ConfigMap.class::isInstance)

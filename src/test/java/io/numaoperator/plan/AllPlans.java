@@ -87,6 +87,8 @@ final class AllPlans {
 
   private static void withReplicasAndNamespaces(NumaPolicySpec spec) {
     spec.scheduler.replicas = 3;
+    spec.scheduler.kai = new SchedulerPolicy.Kai();
+    spec.scheduler.kai.defaultQueues = true;
     spec.scheduler.assignNamespaces = SchedulerPolicy.AssignNamespaces.Labelled;
   }
 

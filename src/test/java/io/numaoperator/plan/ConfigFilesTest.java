@@ -281,7 +281,14 @@ class ConfigFilesTest {
   void samplesHoldOnlyKnownFields() throws IOException {
     for (var file :
         List.of(
-            "gpu-nodes.yaml", "observe.yaml", "hami.yaml", "nvidia.yaml", "gpu-operator.yaml")) {
+            "gpu-nodes.yaml",
+            "observe.yaml",
+            "hami.yaml",
+            "nvidia.yaml",
+            "gpu-operator.yaml",
+            "kai.yaml",
+            "noderesourcetopologymatch-nfd.yaml",
+            "external-scheduler.yaml")) {
       var yaml = Files.readString(CONFIG.resolve("samples").resolve(file));
       var policy = Serialization.unmarshal(yaml, NumaPolicy.class);
       var written = new YAMLMapper().readTree(yaml).get("spec");

@@ -396,7 +396,7 @@ class NodeReadinessTest {
             Status.False,
             "NotSeen",
             "has not read",
-            w -> w.scheduler = new NodeEvidence.Scheduler.Unaware()),
+            w -> w.scheduler = new NodeEvidence.Scheduler.Unaware("has not read it")),
         broken(
             kubelet,
             Status.False,
@@ -481,7 +481,7 @@ class NodeReadinessTest {
   static Stream<Arguments> brokenSchedulers() {
     return Stream.of(
         Arguments.of(new NodeEvidence.Scheduler.Down("no replica"), "SchedulerDown"),
-        Arguments.of(new NodeEvidence.Scheduler.Unaware(), "NotSeen"),
+        Arguments.of(new NodeEvidence.Scheduler.Unaware("it has not read this node"), "NotSeen"),
         Arguments.of(new NodeEvidence.Scheduler.NotJudged("of another kind"), "NotJudged"));
   }
 

@@ -1,6 +1,5 @@
 package io.numaoperator.plan.scheduler;
 
-import io.numaoperator.api.SchedulerPolicy.Provider;
 import io.numaoperator.plan.scheduler.SchedulerProvider.Input;
 
 /** The name that pods put into spec.schedulerName. */
@@ -9,8 +8,10 @@ public final class SchedulerNames {
 
   public static String of(Input input) {
     var setting = input.setting();
-    return setting.provider == Provider.External
-        ? ExternalScheduler.nameOf(setting)
-        : setting.schedulerName;
+    return switch (setting.provider) {
+      case External -> ExternalScheduler.nameOf(setting);
+      case KAI -> KaiScheduler.nameOf(input.seen().kai());
+      case Auto, NodeResourceTopologyMatch, BuiltIn, None -> setting.schedulerName;
+    };
   }
 }

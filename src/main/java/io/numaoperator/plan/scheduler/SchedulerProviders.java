@@ -1,7 +1,6 @@
 package io.numaoperator.plan.scheduler;
 
 import io.numaoperator.api.SchedulerPolicy;
-import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
 import java.util.Locale;
 
@@ -25,7 +24,7 @@ public final class SchedulerProviders {
       case None -> _ -> Provision.Objects.none(provider.name().toLowerCase(Locale.ROOT));
       case External -> new ExternalScheduler();
       case BuiltIn -> new BuiltInScheduler();
-      case KAI -> _ -> Provision.NotYet.of(Part.SCHEDULER, provider.name());
+      case KAI -> new KaiScheduler();
     };
   }
 }

@@ -50,7 +50,7 @@ record WithNamespaces(SchedulerProvider scheduler) implements SchedulerProvider 
     objects.addAll(more);
     var remarks = new ArrayList<>(first);
     remarks.addAll(planned.remarks());
-    return new Provision.Objects(planned.provider(), objects, remarks);
+    return new Provision.Objects(planned.provider(), objects, planned.contributions(), remarks);
   }
 
   private static List<HasMetadata> policies(String provider, Input input) {

@@ -150,15 +150,6 @@ class SchedulerProvidersTest {
             Provision.Objects.class, planned -> assertThat(planned.objects()).isEmpty());
   }
 
-  @ParameterizedTest
-  @EnumSource(names = {"KAI"})
-  void saysWhatItCannotDoYet(SchedulerPolicy.Provider provider) {
-    assertThat(plan(provider, cluster(34), setting(1)))
-        .isInstanceOfSatisfying(
-            Provision.NotYet.class,
-            notYet -> assertThat(notYet.message()).contains(provider.name()));
-  }
-
   @Test
   void rendersWhatTheOwnerOfAnotherSchedulerPastes() throws IOException {
     Golden.assertMatches("scheduler-external", external("default-scheduler", false));
@@ -198,7 +189,7 @@ class SchedulerProvidersTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"Auto", "NodeResourceTopologyMatch", "BuiltIn", "External"})
+  @EnumSource(names = {"Auto", "NodeResourceTopologyMatch", "BuiltIn", "External", "KAI"})
   void namespacesAreAssignedToAnySchedulerAndOnlyWhenAsked(SchedulerPolicy.Provider provider) {
     assertThat(one(plan(provider, cluster(34), labelled()), MutatingAdmissionPolicy.class))
         .isPresent();
