@@ -112,8 +112,7 @@ class Parts {
                                           facts, policies, shared.topologyUpdater())))));
               problems.putAll(
                   one(SCHEDULER, Part.SCHEDULER, () -> List.of(scheduler(shared, policies))));
-              topologyCare.proceed(
-                  shared.topologyUpdater().provider, extender.status().isPresent());
+              topologyCare.proceed(shared.topologyUpdater().provider, schedulers.mayBeBuiltIn());
               conflicts(policy, shared).forEach(problems::put);
             });
     return problems;

@@ -88,6 +88,17 @@ class Schedulers {
     compare();
   }
 
+  /** Whether the extender may have decisions that it goes on with; also while nothing is known. */
+  boolean mayBeBuiltIn() {
+    return inForce
+        .get()
+        .map(
+            planned ->
+                !(planned.plan() instanceof Provision.Objects objectsOfIt)
+                    || BuiltInScheduler.isMadeBy(objectsOfIt))
+        .orElse(true);
+  }
+
   /** As it was last seen. */
   SchedulerState state() {
     return extender.status().isPresent() ? builtIn() : last.get();

@@ -48,7 +48,7 @@ class TopologyCare {
   }
 
   /**
-   * @param builtInScheduler whether the operator's extender decides
+   * @param builtInScheduler whether the operator's extender decides, or may
    */
   void proceed(TopologyUpdaterPolicy.Provider provider, boolean builtInScheduler) {
     try {
