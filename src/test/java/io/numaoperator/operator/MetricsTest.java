@@ -209,7 +209,7 @@ class MetricsTest {
   /** A reason that no condition has any more would silence nothing, or raise nothing. */
   @Test
   void alertsNameReasonsThatThereAre() throws IOException {
-    var reasons = Files.readString(Path.of("docs/reasons.md"));
+    var reasons = Files.readString(Path.of("docs/troubleshooting.md"));
     for (var alert : alerts()) {
       var match = Pattern.compile("reason!?=~?\"([^\"]+)\"").matcher(alert.get("expr").asText());
       while (match.find()) {
