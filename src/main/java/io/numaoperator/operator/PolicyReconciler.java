@@ -80,7 +80,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
         .ifPresent(problem -> problems.putIfAbsent(Parts.KUBELETS, problem));
     var outcome = rollout.proceed(policy, () -> assess(policy, cache, cluster));
     new PolicySummary(policy, outcome.assessments())
-        .status(claim.conflicts(), problems, rejected)
+        .status(claim.conflicts(), problems, rejected::loopsOn)
         .ifPresent(status -> writer.status(policy, status));
     outcome.rethrow();
     return outcome

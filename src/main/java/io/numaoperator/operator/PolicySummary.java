@@ -16,7 +16,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -28,15 +30,17 @@ record PolicySummary(NumaPolicy policy, List<NodeAssessment> assessments) {
 
   /** The new status, if it says anything else than the old one. */
   Optional<NumaPolicyStatus> status(
-      List<String> conflicts, Map<String, Verdict> problems, RejectedPods rejected) {
+      List<String> conflicts,
+      Map<String, Verdict> problems,
+      Function<Set<String>, Optional<List<ExplainedLoop>>> loopsOn) {
     var evidence =
         new PolicyEvidence(
             verdicts(), conflicts, problems, isStopped(), Restoration.isUnderWay(policy));
     var loops =
-        rejected.loopsOn(
+        loopsOn.apply(
             assessments.stream().map(NodeAssessment::name).collect(Collectors.toSet()));
     var verdicts = PolicyReadiness.judge(evidence);
-    verdicts.put(Admissions.ADMITTED, Admissions.judge(loops));
+    verdicts.put(Admissions.ADMITTED, admissions(loops));
     var status = new NumaPolicyStatus();
     status.observedGeneration = policy.getMetadata().getGeneration();
     status.conditions =
@@ -47,13 +51,34 @@ record PolicySummary(NumaPolicy policy, List<NodeAssessment> assessments) {
     status.foreignPods = foreign == 0 ? null : foreign;
     status.notReady = PolicyReadiness.notReady(evidence);
     status.notReadyLeftOut = status.nodes.matched - status.nodes.ready - status.notReady.size();
-    var known = loops.orElse(List.of());
-    status.rejectionLoops = known.stream().limit(LOOPS_TOLD).map(PolicySummary::loop).toList();
-    status.rejectionLoopsLeftOut = known.size() > LOOPS_TOLD ? known.size() - LOOPS_TOLD : null;
+    loops.ifPresentOrElse(known -> tell(known, status), () -> keepLoops(status));
     var plans = plans(assessments);
     status.plan = PlanReport.ofAll(plans).orElse(null);
     status.approved = Approvals.wire(Approvals.of(policy, plans.values())).orElse(null);
     return Json.same(status, policy.getStatus()) ? Optional.empty() : Optional.of(status);
+  }
+
+  /** Until rejected pods are looked at, after a restart say, what was said of them stays. */
+  private Verdict admissions(Optional<List<ExplainedLoop>> loops) {
+    return oldConditions().stream()
+        .filter(c -> loops.isEmpty() && c.type.equals(Admissions.ADMITTED))
+        .map(c -> new Verdict(c.status, c.reason, c.message))
+        .findFirst()
+        .orElseGet(() -> Admissions.judge(loops));
+  }
+
+  private void keepLoops(NumaPolicyStatus status) {
+    Optional.ofNullable(policy.getStatus())
+        .ifPresent(
+            old -> {
+              status.rejectionLoops = old.rejectionLoops;
+              status.rejectionLoopsLeftOut = old.rejectionLoopsLeftOut;
+            });
+  }
+
+  private static void tell(List<ExplainedLoop> loops, NumaPolicyStatus status) {
+    status.rejectionLoops = loops.stream().limit(LOOPS_TOLD).map(PolicySummary::loop).toList();
+    status.rejectionLoopsLeftOut = loops.size() > LOOPS_TOLD ? loops.size() - LOOPS_TOLD : null;
   }
 
   private static RejectionLoop loop(ExplainedLoop explained) {

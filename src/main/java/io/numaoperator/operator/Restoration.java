@@ -105,7 +105,7 @@ class Restoration {
       NumaPolicy policy, List<NodeAssessment> nodes, Map<String, Verdict> problems) {
     var left = nodes.stream().filter(node -> cache.states().get(node.name()).isPresent()).toList();
     new PolicySummary(policy, left)
-        .status(List.of(), problems, rejected)
+        .status(List.of(), problems, rejected::loopsOn)
         .ifPresent(status -> writer.status(policy, status));
   }
 }
