@@ -37,8 +37,7 @@ record PolicySummary(NumaPolicy policy, List<NodeAssessment> assessments) {
         new PolicyEvidence(
             verdicts(), conflicts, problems, isStopped(), Restoration.isUnderWay(policy));
     var loops =
-        loopsOn.apply(
-            assessments.stream().map(NodeAssessment::name).collect(Collectors.toSet()));
+        loopsOn.apply(assessments.stream().map(NodeAssessment::name).collect(Collectors.toSet()));
     var verdicts = PolicyReadiness.judge(evidence);
     verdicts.put(Admissions.ADMITTED, admissions(loops));
     var status = new NumaPolicyStatus();

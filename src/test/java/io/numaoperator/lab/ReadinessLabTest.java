@@ -132,9 +132,7 @@ class ReadinessLabTest {
                         }));
   }
 
-  /**
-   * Breaks a ready node and waits until it is told; the label goes with it.
-   */
+  /** Breaks a ready node and waits until it is told; the label goes with it. */
   private static void flips(
       String link, String node, Runnable breakIt, Predicate<Condition> as, Duration limit) {
     awaitReady(node);
@@ -330,7 +328,8 @@ class ReadinessLabTest {
 
   /** In the node's own namespace of processes. */
   private static String agentProcess(String node) {
-    return lab.exec(node, "sh", "-c", "pgrep -f 'io.numaoperator.agent.[A]gentMain' | head -1").strip();
+    return lab.exec(node, "sh", "-c", "pgrep -f 'io.numaoperator.agent.[A]gentMain' | head -1")
+        .strip();
   }
 
   @Test
