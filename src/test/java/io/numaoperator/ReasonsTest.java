@@ -27,8 +27,8 @@ class ReasonsTest {
   /** The places where an Event is told, with its reason as a text. */
   private static final Pattern TOLD =
       Pattern.compile(
-          "(?s)(?:events\\.tell|normal|warning|new Line|NOT_BEGUN =)\\s*\\(?.{0,200}?"
-              + "\"([A-Z][a-z]+[A-Z][A-Za-z]+)\"");
+          "(?s)(?:events\\.tell|normal|warning|new Line|NOT_BEGUN =|story\\.pod)\\s*\\(?.{0,200}?"
+              + "\"([A-Z]+[a-z]+[A-Z][A-Za-z]+)\"");
 
   private static final Pattern DOCUMENTED = Pattern.compile("`([A-Z][A-Za-z]+)`");
 
@@ -44,7 +44,7 @@ class ReasonsTest {
     var told = new TreeSet<String>();
     try (var files = Files.walk(SOURCES.resolve("operator"))) {
       files
-          .filter(f -> f.toString().endsWith("Story.java"))
+          .filter(f -> f.toString().matches(".*(Story|HamiAccounts)\\.java"))
           .map(ReasonsTest::text)
           .forEach(
               text -> {
