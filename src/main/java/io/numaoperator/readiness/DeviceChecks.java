@@ -226,7 +226,9 @@ final class DeviceChecks {
     var differing = new ArrayList<String>();
     for (var zone : e.observed().inventory.zones) {
       long said =
-          register.get().gpus().stream().filter(gpu -> gpu.numa().orElse(0) == zone.id).count();
+          register.get().gpus().stream()
+              .filter(gpu -> gpu.numa().orElse(0).equals(zone.id))
+              .count();
       if (said != gpusInKernel(zone)) {
         differing.add(
             "zone %d: the kernel sees %d, HAMi says %d%s"
