@@ -18,5 +18,5 @@ if [ -n "$newest" ] || [ ! -d target/test-classes ]; then
 fi
 
 echo "== the guest"
-mvn -q surefire:test -Dtest.groups=guest -Dtest.excludedGroups= -Dlab.bin="$lab_bin" -Dguest.base="$base"
+mvn -q surefire:test -Dtest=GuestTest -Dtest.groups=guest -Dtest.excludedGroups= -Dlab.bin="$lab_bin" -Dguest.base="$base"
 echo "== make test-guest: $((SECONDS - started)) s"
