@@ -66,7 +66,8 @@ final class ConfigReader implements KubeletApi {
               + " what flags set: "
               + String.join(", ", flags));
     }
-    var started = processes.startedAt(kubelet.pid());
+    // to the tick that both of its times are rounded by; no kubelet has read its files by then
+    var started = processes.startedAt(kubelet.pid()).plusMillis(2 * Processes.TICK_MILLIS);
     for (var path : files.paths(kubelet.facts())) {
       if (!WRITTEN_AT_START.matcher(path.substring(path.lastIndexOf('/') + 1)).matches()
           && host.modified(path).orElse(Instant.MIN).isAfter(started)) {

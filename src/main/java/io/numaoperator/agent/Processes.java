@@ -1,6 +1,7 @@
 package io.numaoperator.agent;
 
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -11,6 +12,8 @@ import java.util.function.LongPredicate;
 
 /** The node's processes in /proc. */
 final class Processes {
+  static final int TICK_MILLIS = 10;
+
   private final Path proc;
 
   Processes(Path proc) {
@@ -66,20 +69,18 @@ final class Processes {
   }
 
   /**
-   * When it started. The kernel counts in clock ticks since its boot, of which there are 100 a
-   * second for user space on every architecture that Kubernetes supports (proc(5), starttime).
+   * When it started, to a hundredth of a second. The kernel counts in clock ticks since its boot,
+   * of which there are 100 a second for user space on every architecture that Kubernetes supports
+   * (proc(5), starttime). When that was is told by how long it is up: btime of /proc/stat has no
+   * fractions of a second, and a kubelet is started within one after its files are written.
    *
    * @throws IOException when there is no such process
    */
   Instant startedAt(long pid) throws IOException {
     long ticks = Long.parseLong(stat(pid)[19]);
-    var boot =
-        Files.readAllLines(proc.resolve("stat")).stream()
-            .filter(line -> line.startsWith("btime "))
-            .findFirst()
-            .orElseThrow(() -> new IOException("/proc/stat has no btime"));
-    return Instant.ofEpochSecond(Long.parseLong(boot.substring("btime ".length()).strip()))
-        .plusMillis(ticks * 10);
+    var up = new BigDecimal(Files.readString(proc.resolve("uptime")).split(" ")[0]);
+    var now = Instant.now();
+    return now.minusMillis(up.movePointRight(3).longValue()).plusMillis(ticks * TICK_MILLIS);
   }
 
   private String[] stat(long pid) throws IOException {

@@ -7,6 +7,7 @@ import io.numaoperator.agent.KubeletApi.Configz;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -26,8 +27,8 @@ class ConfigReaderTest {
   @BeforeEach
   void process() throws IOException {
     reader = new ConfigReader(host, host, seen, new Processes(proc));
-    Files.writeString(
-        proc.resolve("stat"), "cpu 1 2\nbtime %d\n".formatted(STARTED.getEpochSecond() - 10));
+    var up = Duration.between(STARTED.minusSeconds(10), Instant.now()).toMillis();
+    Files.writeString(proc.resolve("uptime"), "%d.%03d 1.00\n".formatted(up / 1000, up % 1000));
     var directory = Files.createDirectories(proc.resolve("7"));
     Files.writeString(
         directory.resolve("stat"), "7 (kubelet) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1000 0");
@@ -68,6 +69,15 @@ class ConfigReaderTest {
     assertThat(reader.configz()).isInstanceOf(Configz.Live.class);
     kubelet("not known");
     assertThat(reader.configz()).isInstanceOf(Configz.Live.class);
+  }
+
+  /** As the agent does it: its change is written, then the kubelet is started at once. */
+  @Test
+  void whatWasWrittenInTheSameSecondBeforeItsStartCounts() {
+    host.modified.put(FakeKubeletHost.MAIN_FILE, STARTED.minusMillis(5));
+    assertThat(reader.configz()).isInstanceOf(Configz.OnDisk.class);
+    host.modified.put(FakeKubeletHost.MAIN_FILE, STARTED.plusMillis(500));
+    assertThat(reader.configz()).isInstanceOf(Configz.Denied.class);
   }
 
   @Test

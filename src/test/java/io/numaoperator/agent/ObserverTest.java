@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,7 +76,8 @@ class ObserverTest {
         "/usr/bin/kubelet\0--config=/var/lib/kubelet/config.yaml\0"
             + String.join("\0", flags)
             + "\0");
-    file("proc/stat", "btime 0");
+    var up = Instant.now().toEpochMilli(); // the ticks below are since the epoch
+    file("proc/uptime", "%d.%03d 0.00".formatted(up / 1000, up % 1000));
     file(
         "proc/" + pid + "/stat",
         pid + " (kubelet) S" + " 0".repeat(18) + " " + node.now().toEpochMilli() / 10 + " 0");
