@@ -117,8 +117,8 @@ class CliLabTest {
         .containsPattern("gpu-1 +gpu-nodes +True +Aligned +Done +2 +8 ");
 
     client.resource(pod("left", "numa-scheduler", 2, 4)).create();
-    client.resource(pod("right", "numa-scheduler", 2, 4)).create();
     awaitPod("left", "Running");
+    client.resource(pod("right", "numa-scheduler", 2, 4)).create();
     awaitPod("right", "Running");
     await()
         .untilAsserted(
@@ -200,10 +200,7 @@ class CliLabTest {
   private static long reads(String resource) {
     return lab.audit().stream()
         .filter(e -> resource.equals(e.path("objectRef").path("resource").asText()))
-        .filter(
-            e ->
-                e.path("userAgent").asText().toLowerCase(java.util.Locale.ROOT).contains("fabric8"))
-        .filter(e -> !e.path("user").path("username").asText().startsWith("system:serviceaccount:"))
+        .filter(e -> "kubernetes-admin".equals(e.path("user").path("username").asText()))
         .count();
   }
 }
