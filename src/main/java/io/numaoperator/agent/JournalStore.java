@@ -75,6 +75,17 @@ final class JournalStore {
     }
   }
 
+  /** Whether it is as it was when the backup was made. */
+  boolean isAsBefore(Journal.Saved saved) throws IOException {
+    var found = host.read(saved.path());
+    return saved.present()
+        ? found.isPresent()
+            && host.read(backup(saved.path()))
+                .filter(bytes -> Arrays.equals(bytes, found.get()))
+                .isPresent()
+        : found.isEmpty();
+  }
+
   private static String backup(String path) {
     return BACKUPS + "/" + backupName(path);
   }

@@ -89,7 +89,7 @@ final class Verification {
             KubeletSettings.of(before),
             after -> {
               owners.set(UnmanagedChanges.between(before, after));
-              return notBack(journal.granted(), before, after);
+              return notBack(journal, before, after);
             });
     var watch = new Watch(phase.start(), journal.granted().window(), node.time().now());
     while (true) {
@@ -134,13 +134,13 @@ final class Verification {
   }
 
   /** What of the managed settings is neither as before nor as the restored files say. */
-  private List<String> notBack(Journal.Granted granted, JsonNode before, JsonNode after) {
+  private List<String> notBack(Journal journal, JsonNode before, JsonNode after) {
     var found = KubeletSettings.of(after);
     var changed = ConfigComparison.differences(KubeletSettings.of(before), found);
     if (changed.isEmpty()) {
       return List.of();
     }
-    var ofFiles = KubeletSettings.of(Merge.patch(before, files(granted)));
+    var ofFiles = KubeletSettings.of(Merge.patch(before, files(journal)));
     var unexplained =
         ConfigComparison.differences(ofFiles, found).stream().map(Difference::field).toList();
     return changed.stream()
@@ -149,13 +149,23 @@ final class Verification {
         .toList();
   }
 
-  /** What the kubelet's files say by now; those that cannot be read explain nothing. */
-  private JsonNode files(Journal.Granted granted) {
+  /**
+   * What the kubelet's files say by now. They explain nothing while one that the change has written
+   * is not back, or where they cannot be read.
+   */
+  private JsonNode files(Journal journal) {
     var kubelet = new KubeletFacts();
-    kubelet.configFile = granted.mainFile().isEmpty() ? null : granted.mainFile();
-    kubelet.dropInDirectory = granted.dropInDirectory();
+    kubelet.configFile =
+        journal.granted().mainFile().isEmpty() ? null : journal.granted().mainFile();
+    kubelet.dropInDirectory = journal.granted().dropInDirectory();
     var nothing = JsonNodeFactory.instance.objectNode();
+    var store = new JournalStore(node.host());
     try {
+      for (var saved : journal.savedConfiguration()) {
+        if (!store.isAsBefore(saved)) {
+          return nothing;
+        }
+      }
       return new KubeletFiles(node.host()).merged(kubelet).orElse(nothing);
     } catch (IOException e) {
       return nothing;

@@ -52,6 +52,15 @@ class Meters {
     registry.counter("numaoperator.pods.rejected", "node", node, "reason", reason).increment();
   }
 
+  /**
+   * HAMi moved a pod, or could not.
+   *
+   * @param result the reason of HAMi's Event
+   */
+  void refitted(String node, String result) {
+    registry.counter("numaoperator.hami.refits", "node", node, "result", result).increment();
+  }
+
   /** An Event says why; so long after it happened. */
   void explained(Duration after) {
     Timer.builder("numaoperator.rejection.explained")

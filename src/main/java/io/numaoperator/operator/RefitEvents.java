@@ -4,7 +4,6 @@ import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -25,13 +24,13 @@ class RefitEvents {
   private static final List<String> REASONS = List.of("NumaRefitSucceed", "NumaRefitFailed");
 
   private final KubernetesClient client;
-  private final MeterRegistry metrics;
+  private final Meters meters;
   private final List<Store<Event>> events = new ArrayList<>();
 
   @Inject
-  RefitEvents(KubernetesClient client, MeterRegistry metrics) {
+  RefitEvents(KubernetesClient client, Meters meters) {
     this.client = client;
-    this.metrics = metrics;
+    this.meters = meters;
   }
 
   /** Called once, when this replica begins to lead. */
@@ -71,14 +70,7 @@ class RefitEvents {
   }
 
   private void count(Event event) {
-    metrics
-        .counter(
-            "numaoperator.hami.refits",
-            "node",
-            node(event).orElse("unknown"),
-            "result",
-            event.getReason())
-        .increment();
+    meters.refitted(node(event).orElse("unknown"), event.getReason());
   }
 
   private Optional<String> node(Event event) {

@@ -43,9 +43,22 @@ public final class Rollout {
     }
     var draining = sorted.stream().anyMatch(NodeProgress::begun);
     if (settings.enforce()) {
-      new Starts(sorted, settings, gangs, now).next(failed, actions, waits);
+      var stopping = failed.isEmpty() ? failing(actions, settings) : failed;
+      new Starts(sorted, settings, gangs, now).next(stopping, actions, waits);
     }
     return new Decision(actions, waits, due(waits.values(), draining, settings, now));
+  }
+
+  /** The nodes whose failure these very actions write down. */
+  private static List<String> failing(List<Action> actions, RolloutSettings settings) {
+    return actions.stream()
+        .filter(
+            action ->
+                settings.pauseOnFailure()
+                    && action instanceof Action.DevicesLoaded loaded
+                    && !loaded.back())
+        .map(Action::node)
+        .toList();
   }
 
   private static Optional<Instant> due(

@@ -83,6 +83,7 @@ class MetricsTest {
     meters.attempted(Result.Succeeded);
     meters.drifted("gpu");
     meters.rejected("gpu-1", "TopologyAffinityError");
+    meters.refitted("gpu-1", "NumaRefitSucceed");
     meters.explained(Duration.ofSeconds(3));
     meters.set(
         FleetMetrics.samples(
