@@ -547,7 +547,8 @@ class InterruptionLabTest {
 
   /**
    * As after a restore of etcd: the objects are those of the middle of an attempt that is long
-   * over, grants and cordons included.
+   * over, grants and cordons included, but for one cordon: the operator's new pod has to be
+   * somewhere.
    */
   @Test
   @Order(4)
@@ -566,7 +567,7 @@ class InterruptionLabTest {
     }
     var granted = client.resources(NumaNodeState.class).list().getItems();
     Map<String, String> cordons = new TreeMap<>();
-    for (var node : NODES) {
+    for (var node : NODES.subList(1, NODES.size())) {
       cordons.put(node, cordon(client.nodes().withName(node).get()).orElseThrow());
     }
     assertThat(granted).hasSize(NODES.size()).allMatch(state -> state.getSpec().grant != null);
@@ -579,7 +580,8 @@ class InterruptionLabTest {
     NODES.forEach(InterruptionLabTest::awaitConfigured);
     var done = deeds();
     scale(0);
-    Lab.atOnce(granted, old -> restore(old, cordons.get(old.getMetadata().getName())));
+    Lab.atOnce(granted, InterruptionLabTest::restore);
+    Lab.atOnce(cordons.entrySet(), old -> cordon(old.getKey(), old.getValue()));
     Lab.sleep(Duration.ofSeconds(12)); // twice as long as an agent takes for a look
     assertThat(deeds()).as("the agents alone").isEqualTo(done);
 
@@ -598,7 +600,7 @@ class InterruptionLabTest {
     return now.grant == null && !now.kubelet.hash.equals(old.getSpec().kubelet.hash);
   }
 
-  private static void restore(NumaNodeState old, String cordon) {
+  private static void restore(NumaNodeState old) {
     var name = old.getMetadata().getName();
     client.resource(old).delete();
     var restored =
@@ -619,12 +621,15 @@ class InterruptionLabTest {
         .patch(
             new PatchContext.Builder().withPatchType(PatchType.JSON_MERGE).build(),
             Serialization.asJson(Map.of("status", status)));
+  }
+
+  private static void cordon(String node, String mark) {
     lab.kubectl(
         "patch",
         "node",
-        name,
+        node,
         "--type=merge",
         "--patch={\"metadata\": {\"annotations\": {\"%s\": \"%s\"}}, \"spec\": {\"unschedulable\": true}}"
-            .formatted(Names.CORDONED_ANNOTATION, cordon));
+            .formatted(Names.CORDONED_ANNOTATION, mark));
   }
 }
