@@ -139,11 +139,13 @@ final class Guard {
       return;
     }
     disarm();
-    if (host.read(GuardFiles.configuration(granted)).isPresent()) {
-      install(granted);
-    } else {
-      remove(granted.unit());
+    for (var path : GuardFiles.configuration(granted)) {
+      if (host.read(path).isPresent()) {
+        install(granted);
+        return;
+      }
     }
+    remove(granted.unit());
   }
 
   private void remove(String unit) throws IOException {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -109,19 +110,21 @@ final class GuardFiles {
         .getBytes(UTF_8);
   }
 
-  /** The file that is there as long as the node has configuration of ours. */
-  static String configuration(Journal.Granted granted) {
-    return granted.editsMainFile() ? MainFileEdit.ORIGINAL : granted.dropIn();
+  /**
+   * One of these is there as long as the node has configuration of ours, in whichever form an
+   * attempt leaves it: one that would take it away may be rolled back.
+   */
+  static List<String> configuration(Journal.Granted granted) {
+    return List.of(granted.dropIn(), MainFileEdit.ORIGINAL);
   }
 
   static byte[] node(Journal.Granted granted) {
-    return """
-        config %s
-        state %s
-        state %s
-        """
-        .formatted(configuration(granted), granted.cpuState(), granted.memoryState())
-        .getBytes(UTF_8);
+    var text = new StringBuilder();
+    configuration(granted).forEach(path -> text.append("config ").append(path).append('\n'));
+    for (var path : List.of(granted.cpuState(), granted.memoryState())) {
+      text.append("state ").append(path).append('\n');
+    }
+    return text.toString().getBytes(UTF_8);
   }
 
   /** What to do for what was before the attempt, see guard.sh. */

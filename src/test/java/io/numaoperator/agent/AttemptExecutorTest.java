@@ -646,6 +646,9 @@ class AttemptExecutorTest {
     assertThat(new MainFileEdit(node).found(FakeKubeletHost.MAIN_FILE).orElseThrow().plan())
         .as("it is known for ours again")
         .isEqualTo(DropIn.hash(fragment()));
+    assertThat(node.files)
+        .as("a node with Static managers needs its guard")
+        .containsKeys(GuardFiles.SCRIPT, GuardFiles.dropIn(FakeKubeletHost.UNIT));
     assertThat(node.kubeletWell()).isTrue();
   }
 

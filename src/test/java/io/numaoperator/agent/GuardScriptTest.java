@@ -24,7 +24,8 @@ class GuardScriptTest {
   private static final String CPU = "/var/lib/kubelet/cpu_manager_state";
   private static final String MEMORY = "/var/lib/kubelet/memory_manager_state";
   private static final String NODE =
-      "config %s\nstate %s\nstate %s\n".formatted(DROP_IN, CPU, MEMORY);
+      "config %s\nconfig %s\nstate %s\nstate %s\n"
+          .formatted(DROP_IN, MainFileEdit.ORIGINAL, CPU, MEMORY);
   private static final String ARMED =
       "attempt 7\nlimit 3\nclear - %s\nclear - %s\n".formatted(CPU, MEMORY);
   private static final String RESTORE = ARMED + "restore 90-numaoperator.conf " + DROP_IN + "\n";
