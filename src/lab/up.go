@@ -53,6 +53,7 @@ func cmdUp(args []string) error {
 	if err != nil {
 		return err
 	}
+	raiseInotify()
 	if noNodes {
 		count = 0
 	}
@@ -311,4 +312,22 @@ func cmdDown(args []string) error {
 		os.Remove(string(d)) // fails when something else is in it: so be it
 	}
 	return nil
+}
+
+// Each node takes about ten inotify instances, and a kubelet without one ends ("inotify_init: too many open files").
+const (
+	inotifyInstances = "/proc/sys/fs/inotify/max_user_instances"
+	inotifyEnough    = 1024
+)
+
+// raiseInotify lets this machine's users have as many inotify instances as several labs take. Where it may not, labs go
+// as far as they can.
+func raiseInotify() {
+	now, err := os.ReadFile(inotifyInstances)
+	if err != nil {
+		return
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(string(now))); err == nil && n < inotifyEnough {
+		_ = os.WriteFile(inotifyInstances, []byte(strconv.Itoa(inotifyEnough)), 0o644)
+	}
 }
