@@ -210,6 +210,9 @@ final class Agent {
       Thread.sleep(IDLE);
       return;
     }
+    if (publisher.isStale(found.get().path("status"))) {
+      wakeObserver.release();
+    }
     var version = found.get().path("metadata").path("resourceVersion").asText();
     api.watchState(version, WATCH, this::state);
   }

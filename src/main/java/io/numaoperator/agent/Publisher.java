@@ -8,6 +8,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.numaoperator.api.NumaNodeStateStatus;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 
 /** Writes observations to the NumaNodeState, and only when they say something new. */
 final class Publisher {
@@ -23,6 +25,29 @@ final class Publisher {
   /** The object is another one now. */
   void forget() {
     published = null;
+  }
+
+  /**
+   * What the object was just read to say. After a restore of etcd it is as it was once, with an
+   * attempt under way that is long over, and nothing else would ever put that right.
+   *
+   * @return whether it is to be written again
+   */
+  boolean isStale(JsonNode status) {
+    var said = published;
+    if (said == null || attempt(said).equals(attempt(status))) {
+      return false;
+    }
+    published = null;
+    return true;
+  }
+
+  /** By its text: numbers have other classes once they were read. */
+  private static List<String> attempt(JsonNode status) {
+    var attempt = status.path("attempt");
+    return Stream.of("number", "step", "result")
+        .map(field -> attempt.path(field).asText())
+        .toList();
   }
 
   /**

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.numaoperator.api.NumaNodeStateStatus;
 import java.io.IOException;
 import java.time.Duration;
@@ -63,6 +64,26 @@ class PublisherTest {
     publisher.forget();
     assertThat(publisher.publish(status)).isTrue();
     assertThat(api.applied).hasSize(2);
+  }
+
+  /** As after a restore of etcd: the object is the same, and says what was so once. */
+  @Test
+  void writesAgainWhereTheObjectTellsOfAnotherAttempt() throws IOException {
+    status.attempt = new NumaNodeStateStatus.Attempt();
+    status.attempt.number = 2L;
+    status.attempt.step = NumaNodeStateStatus.Step.Done;
+    publisher.publish(status);
+    assertThat(publisher.isStale(json("{'attempt': {'number': 2, 'step': 'Done'}}"))).isFalse();
+    publisher.publish(status);
+    assertThat(api.applied).hasSize(1);
+    assertThat(publisher.isStale(json("{'attempt': {'number': 1, 'step': 'Preparing'}}"))).isTrue();
+    publisher.publish(status);
+    assertThat(api.applied).hasSize(2);
+    assertThat(publisher.isStale(json("{}"))).isTrue();
+  }
+
+  private static JsonNode json(String text) throws IOException {
+    return new ObjectMapper().readTree(text.replace('\'', '"'));
   }
 
   /** Stands for the API server. */

@@ -582,6 +582,9 @@ class InterruptionLabTest {
     scale(0);
     Lab.atOnce(granted, InterruptionLabTest::restore);
     Lab.atOnce(cordons.entrySet(), old -> cordon(old.getKey(), old.getValue()));
+    // as with etcd, after which nobody's watch goes on
+    lab.numalab("apiserver", "stop");
+    lab.numalab("apiserver", "start");
     Lab.sleep(Duration.ofSeconds(12)); // twice as long as an agent takes for a look
     assertThat(deeds()).as("the agents alone").isEqualTo(done);
 
