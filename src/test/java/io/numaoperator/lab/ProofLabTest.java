@@ -254,7 +254,7 @@ class ProofLabTest {
    * configuration, its state files and its devices are as wanted all the same.
    */
   @Test
-  @Order(2)
+  @Order(3)
   void aKubeletThatIsRightByItsConfigurationOnlyIsRolledBack() {
     forget();
     await("the agent of gpu-2 runs")
