@@ -133,6 +133,7 @@ final class HeldNodes {
       spec.rollout.maxUnavailable = new IntOrString("100%");
       spec.rollout.pauseOnFailure = false;
       spec.rollout.verification.window = "5s";
+      spec.rollout.verification.proofPod = false; // ProofLabTest interrupts proofs
       return policy;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
