@@ -32,6 +32,7 @@ class BuiltInExtender {
   private static final Duration CERTIFICATE_CHECK = Duration.ofHours(12);
 
   private final KubernetesClient client;
+  private final int port;
   private final ExtenderCertificates certificates;
   private final AtomicReference<SchedulerExtender.Settings> settings =
       new AtomicReference<>(new SchedulerExtender.Settings(Set.of(), false));
@@ -42,6 +43,7 @@ class BuiltInExtender {
   @Inject
   BuiltInExtender(KubernetesClient client, OperatorSettings operator) {
     this.client = client;
+    this.port = operator.extenderPort();
     this.certificates =
         new ExtenderCertificates(
             new KubernetesSecretStore(client, operator.namespace()),
@@ -71,7 +73,7 @@ class BuiltInExtender {
                   client,
                   settings::get,
                   certificates::material,
-                  new InetSocketAddress(BuiltInScheduler.PORT),
+                  new InetSocketAddress(port),
                   Clock.systemUTC(),
                   () -> listeners.forEach(Runnable::run)));
     }

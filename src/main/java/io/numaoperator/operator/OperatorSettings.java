@@ -1,5 +1,6 @@
 package io.numaoperator.operator;
 
+import io.numaoperator.plan.scheduler.BuiltInScheduler;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
@@ -34,6 +35,10 @@ public interface OperatorSettings {
    */
   @WithDefault("90s")
   Duration configPropagation();
+
+  /** Where the extender of the BuiltIn scheduler listens; its Service leads to the default. */
+  @WithDefault("" + BuiltInScheduler.PORT)
+  int extenderPort();
 
   /** The page that people look at. */
   Page page();
