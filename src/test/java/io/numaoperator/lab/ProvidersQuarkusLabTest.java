@@ -15,6 +15,7 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NodeSelector;
@@ -29,6 +30,7 @@ import io.numaoperator.api.nrt.NodeResourceTopology;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
+import java.net.HttpURLConnection;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -297,12 +299,13 @@ class ProvidersQuarkusLabTest {
   }
 
   private void theirs(String yaml) {
-    client
-        .resource(
-            Serialization.unmarshal(
-                yaml, io.fabric8.kubernetes.api.model.GenericKubernetesResource.class))
-        .fieldManager("owner")
-        .serverSideApply();
+    var object =
+        Serialization.unmarshal(
+            yaml, io.fabric8.kubernetes.api.model.GenericKubernetesResource.class);
+    // a kind that was just installed is found a moment later
+    await()
+        .ignoreExceptions()
+        .until(() -> client.resource(object).fieldManager("owner").serverSideApply() != null);
   }
 
   private void policy(Consumer<NumaPolicySpec> change) {
@@ -317,14 +320,23 @@ class ProvidersQuarkusLabTest {
   }
 
   private void change(Consumer<NumaPolicySpec> change) {
-    client
-        .resources(NumaPolicy.class)
-        .withName("providers")
-        .edit(
-            policy -> {
-              change.accept(policy.getSpec());
-              return policy;
-            });
+    // the operator writes the same object
+    await()
+        .ignoreExceptionsMatching(
+            e ->
+                e instanceof KubernetesClientException refused
+                    && refused.getCode() == HttpURLConnection.HTTP_CONFLICT)
+        .until(
+            () ->
+                client
+                        .resources(NumaPolicy.class)
+                        .withName("providers")
+                        .edit(
+                            policy -> {
+                              change.accept(policy.getSpec());
+                              return policy;
+                            })
+                    != null);
   }
 
   private Set<String> providersOf(String part) {
