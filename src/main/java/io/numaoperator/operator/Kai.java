@@ -19,6 +19,7 @@ import jakarta.inject.Inject;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -44,6 +45,7 @@ class Kai {
   private Installation installation = Installation.Absent;
   private Optional<Instant> topologyKind = Optional.empty();
   private Instant next = Instant.MIN;
+  private Instant nextWatch = Instant.MIN;
   private boolean looked;
 
   private record Stores(
@@ -98,7 +100,9 @@ class Kai {
     if (!looked) { // they may be of a policy that was changed before this process began
       facts();
     }
-    return stores().stream().flatMap(s -> Stream.concat(s.configs().list(), s.shards().list()));
+    return installation == Installation.WithNuma
+        ? stores().stream().flatMap(s -> Stream.concat(s.configs().list(), s.shards().list()))
+        : Stream.empty();
   }
 
   private Installation installation() {
@@ -122,25 +126,34 @@ class Kai {
   }
 
   private Optional<Stores> stores() {
-    if (stores.isEmpty()) {
+    if (stores.isEmpty() && !Instant.now().isBefore(nextWatch)) {
+      var opened = new ArrayList<Store<?>>();
       try {
         var found =
             new Stores(
-                new Store<>(client.resources(KaiConfig.class)),
-                new Store<>(client.resources(SchedulingShard.class)),
-                new Store<>(client.resources(KaiQueue.class)));
+                opened(KaiConfig.class, opened),
+                opened(SchedulingShard.class, opened),
+                opened(KaiQueue.class, opened));
         found.configs().onChange((old, config) -> true, config -> changed());
         found.shards().onChange((old, shard) -> true, shard -> changed());
         stores = Optional.of(found);
       } catch (KubernetesClientException e) {
+        opened.forEach(Store::close);
         if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN
             && e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
           throw e;
         }
+        nextWatch = Instant.now().plus(AGAIN);
         LOG.infof("cannot watch KAI's objects: %s", e.getMessage());
       }
     }
     return stores;
+  }
+
+  private <T extends HasMetadata> Store<T> opened(Class<T> kind, List<Store<?>> opened) {
+    var store = new Store<>(client.resources(kind));
+    opened.add(store);
+    return store;
   }
 
   private void changed() {

@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
@@ -26,7 +27,11 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
    */
   private final Map<String, Long> deleted = new ConcurrentHashMap<>();
 
-  /** Starts the watch and waits for the first list. */
+  /**
+   * Starts the watch and waits for the first list.
+   *
+   * @throws KubernetesClientException if the API server refuses, or has no such kind
+   */
   Store(Informable<T> source) {
     informer = source.runnableInformer(0);
     informer.addEventHandler(
@@ -46,7 +51,12 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
             gone(object);
           }
         });
-    informer.run();
+    try {
+      informer.run();
+    } catch (KubernetesClientException e) {
+      informer.close(); // it would go on asking
+      throw e;
+    }
   }
 
   Optional<T> get(String key) {
