@@ -52,8 +52,14 @@ format: jdk ## the Java sources, by google-java-format
 ##@ Test
 
 .PHONY: test
-test: jdk test-tools ## everything: unit, API-server and lab tests
+test: jdk test-tools ## unit, API-server and lab tests
 	@hack/test.sh "$(LAB_BIN)"
+
+.PHONY: test-interruptions
+test-interruptions: jdk test-tools lab ## every step of a change, with the API server away, and with agent and operator killed
+	@$(MVN) -q package -DskipTests
+	@hack/dist.sh
+	@$(MVN) surefire:test -Dtest.groups=interruption -Dtest.excludedGroups= -Dlab.bin="$(LAB_BIN)"
 
 .PHONY: guest-tools
 guest-tools: tools

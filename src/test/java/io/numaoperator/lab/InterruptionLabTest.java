@@ -42,7 +42,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * another step, so that one outage is met by all of them. Then a leader that is not one any more,
  * and objects from an old backup.
  */
-@Tag("lab")
+@Tag("interruption")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class InterruptionLabTest {
   private static final String POLICY = HeldNodes.POLICY;
