@@ -41,7 +41,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * goes on being called so. A device plugin that reports no zone is not among them: the lab's always
  * does (NodeReadinessTest has it).
  */
-@Tag("lab")
+@Tag("interruption")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ReadinessLabTest {
   private static final String POLICY = "gpu-nodes";
@@ -57,8 +57,11 @@ class ReadinessLabTest {
   /** For an agent that hangs: its sign of life may be 20 s old, and is looked at every 5 s. */
   private static final Duration SILENT = Duration.ofSeconds(40);
 
-  /** kube-controller-manager's node-monitor-grace-period, and its look every 5 s. */
-  private static final Duration GRACE = Duration.ofSeconds(65);
+  /**
+   * kube-controller-manager's node-monitor-grace-period of 50 s, its look every 5 s, and what a
+   * node of the lab takes to stop.
+   */
+  private static final Duration GRACE = Duration.ofSeconds(110);
 
   private static Lab lab;
   private static KubernetesClient client;
@@ -392,7 +395,11 @@ class ReadinessLabTest {
     await("the loop is told")
         .atMost(Lab.PATIENCE)
         .until(() -> events("loop").stream().anyMatch(e -> e.getReason().equals("RejectionLoop")));
-    var text = policy().rejectionLoops.getFirst();
+    var text =
+        await("the loop is in the policy's status")
+            .atMost(Lab.PATIENCE)
+            .until(() -> policy().rejectionLoops, loops -> loops != null && !loops.isEmpty())
+            .getFirst();
     assertThat(text.owner).isEqualTo("Job default/loop");
     assertThat(text.nodes).containsExactly(node);
     assertThat(text.cause)
