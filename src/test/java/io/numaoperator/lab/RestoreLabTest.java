@@ -31,7 +31,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * each two, one loses its agent when the files are gone and the kubelet is down, and one refuses
  * what its owner has.
  */
-@Tag("interruption")
+@Tag("lab")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class RestoreLabTest {
   private static final List<String> GIVEN = List.of("gpu-1", "gpu-2");
