@@ -15,6 +15,7 @@ import jakarta.inject.Inject;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -49,30 +50,40 @@ class Cluster {
             "mutatingadmissionpolicies");
   }
 
+  /** Goes through all nodes: asked for once a pass, and handed on. */
   ClusterFacts facts() {
+    var kubelets = kubelets();
     return new ClusterFacts(
-        settings.namespace(), settings.image(), server, oldestKubelet(), false, release, rancher());
+        settings.namespace(),
+        settings.image(),
+        server,
+        oldest(kubelets),
+        false,
+        release,
+        rancher(kubelets));
   }
 
-  /** Their kubelets' versions say so: v1.34.1+k3s1, v1.34.1+rke2r1. */
-  private SortedSet<String> rancher() {
+  /** The versions of those that policies select. */
+  private Set<String> kubelets() {
     var policies = cache.livePolicies();
     return cache
         .nodes()
         .list()
         .filter(node -> policies.stream().anyMatch(p -> Nodes.isSelected(p, node)))
         .map(Nodes::kubeletVersion)
+        .collect(Collectors.toSet());
+  }
+
+  /** Their kubelets' versions say so: v1.34.1+k3s1, v1.34.1+rke2r1. */
+  private static SortedSet<String> rancher(Set<String> kubelets) {
+    return kubelets.stream()
         .flatMap(version -> Stream.of("k3s", "rke2").filter(name -> version.contains("+" + name)))
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  private ClusterVersion oldestKubelet() {
-    var policies = cache.livePolicies();
-    return cache
-        .nodes()
-        .list()
-        .filter(node -> policies.stream().anyMatch(p -> Nodes.isSelected(p, node)))
-        .flatMap(node -> ClusterVersion.parse(Nodes.kubeletVersion(node)).stream())
+  private ClusterVersion oldest(Set<String> kubelets) {
+    return kubelets.stream()
+        .flatMap(version -> ClusterVersion.parse(version).stream())
         .min(Comparator.naturalOrder())
         .orElse(server);
   }

@@ -8,6 +8,7 @@ import io.numaoperator.api.DevicePluginPolicy.Provider;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.device.ConfigMapRef;
@@ -94,12 +95,12 @@ class DevicePlugins {
   /**
    * @return by provider, what keeps it from being as its policies want
    */
-  Map<Provider, Verdict> apply(List<NumaPolicy> policies) {
+  Map<Provider, Verdict> apply(List<NumaPolicy> policies, ClusterFacts facts) {
     var problems = new EnumMap<Provider, Verdict>(Provider.class);
     var plans = new EnumMap<Provider, DevicePlan>(Provider.class);
     var nodes = nodes();
     for (var provider : Provider.values()) {
-      plans.put(provider, plan(provider, policies, nodes));
+      plans.put(provider, plan(provider, policies, facts, nodes));
     }
     var wanted = new ArrayList<HasMetadata>();
     var refused = EnumSet.noneOf(Provider.class);
@@ -171,7 +172,10 @@ class DevicePlugins {
   }
 
   private DevicePlan plan(
-      Provider name, List<NumaPolicy> policies, Map<String, NodeDevices> nodes) {
+      Provider name,
+      List<NumaPolicy> policies,
+      ClusterFacts facts,
+      Map<String, NodeDevices> nodes) {
     var its = policies.stream().filter(p -> p.getSpec().devicePlugin.provider == name).toList();
     var provider = DevicePluginProviders.of(name);
     var clusterPolicies =
@@ -180,8 +184,7 @@ class DevicePlugins {
             : List.<io.numaoperator.api.nvidia.ClusterPolicy>of();
     var owned = owned(name, its, nodes);
     var blind =
-        new DevicePluginProvider.Input(
-            cluster.facts(), pools(its), owned, Map.of(), nodes, clusterPolicies);
+        new DevicePluginProvider.Input(facts, pools(its), owned, Map.of(), nodes, clusterPolicies);
     var foreign = new HashMap<ConfigMapRef, Map<String, String>>();
     for (var ref : provider.reads(blind)) {
       if (!owned.containsKey(ref)) {
@@ -190,7 +193,7 @@ class DevicePlugins {
     }
     return provider.plan(
         new DevicePluginProvider.Input(
-            blind.facts(), blind.pools(), owned, foreign, nodes, clusterPolicies));
+            facts, blind.pools(), owned, foreign, nodes, clusterPolicies));
   }
 
   private static boolean isLeftOver(Provider name, Map<String, NodeDevices> nodes) {

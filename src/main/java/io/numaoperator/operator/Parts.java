@@ -96,7 +96,7 @@ class Parts {
     var facts = cluster.facts();
     var problems = new LinkedHashMap<String, Verdict>();
     problems.putAll(agent(facts));
-    devices(policy, policies).ifPresent(problem -> problems.put(DEVICES, problem));
+    devices(policy, policies, facts).ifPresent(problem -> problems.put(DEVICES, problem));
     SharedSettings.of(policies)
         .ifPresent(
             shared -> {
@@ -111,7 +111,10 @@ class Parts {
                                       new TopologyUpdaterProvider.Input(
                                           facts, policies, shared.topologyUpdater())))));
               problems.putAll(
-                  one(SCHEDULER, Part.SCHEDULER, () -> List.of(scheduler(shared, policies))));
+                  one(
+                      SCHEDULER,
+                      Part.SCHEDULER,
+                      () -> List.of(scheduler(shared, policies, facts))));
               topologyCare.proceed(shared.topologyUpdater().provider, schedulers.mayBeBuiltIn());
               conflicts(policy, shared).forEach(problems::put);
             });
@@ -152,11 +155,12 @@ class Parts {
     return policies.stream().anyMatch(policy -> Nodes.isSelected(policy, node));
   }
 
-  private Optional<Verdict> devices(NumaPolicy policy, List<NumaPolicy> policies) {
+  private Optional<Verdict> devices(
+      NumaPolicy policy, List<NumaPolicy> policies, ClusterFacts facts) {
     return guarded(
         () ->
             Optional.ofNullable(
-                devicePlugins.apply(policies).get(policy.getSpec().devicePlugin.provider)));
+                devicePlugins.apply(policies, facts).get(policy.getSpec().devicePlugin.provider)));
   }
 
   /** Looks at the pods that hold GPUs of the node. */
@@ -240,7 +244,7 @@ class Parts {
   void serveExtender() {
     var policies = cache.livePolicies();
     SharedSettings.of(policies)
-        .map(shared -> scheduler(shared, policies))
+        .map(shared -> scheduler(shared, policies, cluster.facts()))
         .ifPresentOrElse(
             plan -> {
               if (plan instanceof Provision.Refused refused) {
@@ -258,10 +262,11 @@ class Parts {
   }
 
   /** The extender serves before the scheduler that asks it is made. */
-  private Provision scheduler(SharedSettings shared, List<NumaPolicy> policies) {
+  private Provision scheduler(
+      SharedSettings shared, List<NumaPolicy> policies, ClusterFacts facts) {
     var input =
         new SchedulerProvider.Input(
-            cluster.facts(), policies, shared.scheduler(), cluster.schedulerFacts(kai(shared)));
+            facts, policies, shared.scheduler(), cluster.schedulerFacts(kai(shared)));
     var plan = SchedulerProviders.of(shared.scheduler().provider).plan(input);
     schedulers.inForce(plan, input);
     if (!(plan instanceof Provision.Objects planned) || !BuiltInScheduler.isMadeBy(planned)) {
