@@ -18,6 +18,7 @@ import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
 import io.numaoperator.plan.device.DevicePluginProviders;
 import io.numaoperator.plan.device.NodeDevices;
 import io.numaoperator.plan.device.RunningPlugin;
+import io.numaoperator.plan.device.RunningPlugin.Kind;
 import io.numaoperator.plan.device.Wish;
 import io.numaoperator.readiness.Verdict;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -77,7 +78,13 @@ class DevicePlugins {
 
   /** Looks at the pods that hold GPUs of the node. */
   void look(NumaNodeState state) {
-    accounts.look(state, pods.byNode().getOrDefault(state.getMetadata().getName(), List.of()));
+    var hami = pods.on(state.getMetadata().getName(), Kind.HAMi).stream().findFirst();
+    accounts.look(state, hami.map(pod -> RunningPlugin.of(Kind.HAMi, pod)));
+  }
+
+  /** HAMi may still move what it accounts for. */
+  boolean isToBeLookedAtAgain(NumaNodeState state) {
+    return !accounts.differences(state.getMetadata().getName()).isEmpty();
   }
 
   /** The last plan, with the plugins as they run now. */

@@ -7,7 +7,6 @@ import io.numaoperator.api.NumaNodeStateStatus.PlacedContainer;
 import io.numaoperator.plan.device.HamiPod;
 import io.numaoperator.plan.device.HamiValues;
 import io.numaoperator.plan.device.RunningPlugin;
-import io.numaoperator.plan.device.RunningPlugin.Kind;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.time.Duration;
@@ -56,10 +55,13 @@ class HamiAccounts {
     return differences;
   }
 
-  /** Looks at pods that the agent tells of anew; at none on a node without HAMi. */
-  void look(NumaNodeState state, List<RunningPlugin> plugins) {
+  /**
+   * Looks at pods that the agent tells of anew.
+   *
+   * @param plugin HAMi's on the node; without it there is nothing to look at
+   */
+  void look(NumaNodeState state, Optional<RunningPlugin> plugin) {
     var node = state.getMetadata().getName();
-    var plugin = plugins.stream().filter(p -> p.kind() == Kind.HAMi).findFirst();
     if (plugin.isEmpty()) {
       nodes.remove(node);
       return;

@@ -169,7 +169,7 @@ class Parts {
   }
 
   boolean isToBeLookedAtAgain(NumaNodeState state) {
-    return !devicePlugins.view().accounts().apply(state.getMetadata().getName()).isEmpty();
+    return devicePlugins.isToBeLookedAtAgain(state);
   }
 
   /** Plans and applies one part; a failure of one does not hold up the others. */
