@@ -1,7 +1,5 @@
 package io.numaoperator.operator;
 
-import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.NumaNodeState;
@@ -74,23 +72,14 @@ class CrossingStory {
       var found =
           Optional.ofNullable(client.pods().inNamespace(name[0]).withName(name[1]).get())
               .filter(p -> node.equals(p.getSpec().getNodeName()));
-      found.ifPresent(p -> tell(node, p, containers));
+      found.ifPresent(
+          p ->
+              events.tell(
+                  p, "crossing", true, "AcrossNUMANodes", Crossing.message(node, containers)));
       return true;
     } catch (KubernetesClientException e) {
       LOG.warnf("pod %s, which lies across NUMA nodes: %s", pod, e.getMessage());
       return false;
     }
-  }
-
-  private void tell(String node, Pod pod, List<PlacedContainer> containers) {
-    var about =
-        new ObjectReferenceBuilder()
-            .withApiVersion("v1")
-            .withKind("Pod")
-            .withNamespace(pod.getMetadata().getNamespace())
-            .withName(pod.getMetadata().getName())
-            .withUid(pod.getMetadata().getUid())
-            .build();
-    events.tell(about, "crossing", true, "AcrossNUMANodes", Crossing.message(node, containers));
   }
 }

@@ -2,7 +2,9 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectReference;
+import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.Names;
@@ -32,6 +34,19 @@ class Events {
   @Inject
   Events(KubernetesClient client) {
     this.client = client;
+  }
+
+  /** Of an object that was read; the same as the other one. */
+  boolean tell(HasMetadata about, String key, boolean warning, String reason, String message) {
+    var reference =
+        new ObjectReferenceBuilder()
+            .withApiVersion(about.getApiVersion())
+            .withKind(about.getKind())
+            .withNamespace(about.getMetadata().getNamespace())
+            .withName(about.getMetadata().getName())
+            .withUid(about.getMetadata().getUid())
+            .build();
+    return tell(reference, key, warning, reason, message);
   }
 
   /**

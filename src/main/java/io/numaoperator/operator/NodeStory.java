@@ -1,7 +1,6 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
@@ -123,15 +122,7 @@ class NodeStory {
 
   /** Something that its owner should know of a pod of theirs. */
   void pod(Pod pod, String reason, String message) {
-    var about =
-        new ObjectReferenceBuilder()
-            .withApiVersion("v1")
-            .withKind("Pod")
-            .withNamespace(pod.getMetadata().getNamespace())
-            .withName(pod.getMetadata().getName())
-            .withUid(pod.getMetadata().getUid())
-            .build();
-    events.tell(about, reason + message, true, reason, message);
+    events.tell(pod, reason + message, true, reason, message);
   }
 
   /** A grant is taken back when it was used, or when it is no longer wanted. */
@@ -223,13 +214,6 @@ class NodeStory {
    * @return whether it was new
    */
   private boolean tell(Node node, Line line) {
-    var about =
-        new ObjectReferenceBuilder()
-            .withApiVersion("v1")
-            .withKind("Node")
-            .withName(node.getMetadata().getName())
-            .withUid(node.getMetadata().getUid())
-            .build();
-    return events.tell(about, line.key(), line.warning(), line.reason(), line.message());
+    return events.tell(node, line.key(), line.warning(), line.reason(), line.message());
   }
 }
