@@ -40,8 +40,11 @@ class Kai {
 
   private final KubernetesClient client;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+  /** Pods of KAI in its namespace. */
+  private final KeyedStore<Pod> pods;
+
   private Optional<Stores> stores = Optional.empty();
-  private Optional<KaiPods> pods = Optional.empty();
   private Installation installation = Installation.Absent;
   private Optional<Instant> topologyKind = Optional.empty();
   private Instant next = Instant.MIN;
@@ -51,12 +54,11 @@ class Kai {
   private record Stores(
       Store<KaiConfig> configs, Store<SchedulingShard> shards, Store<KaiQueue> queues) {}
 
-  /** Pods of KAI in its namespace. */
-  private record KaiPods(String namespace, Store<Pod> pods) {}
-
   @Inject
   Kai(KubernetesClient client) {
     this.client = client;
+    this.pods =
+        new KeyedStore<>(namespace -> client.pods().inNamespace(namespace).withLabel("app"));
   }
 
   @PreDestroy
@@ -67,7 +69,7 @@ class Kai {
           s.shards().close();
           s.queues().close();
         });
-    pods.ifPresent(p -> p.pods().close());
+    pods.close();
   }
 
   /** It was installed, or one of its objects was changed. */
@@ -167,7 +169,8 @@ class Kai {
     var facts = facts();
     var its =
         facts.shards().stream().filter(s -> s.getMetadata().getName().equals(shard)).findFirst();
-    var running = pods(KaiScheduler.namespaceOf(facts)).list().filter(Sightings::isReady).toList();
+    var running =
+        pods.of(KaiScheduler.namespaceOf(facts)).list().filter(Sightings::isReady).toList();
     return new KaiSightings(
         facts.config().map(KaiReports::of),
         its.map(KaiReports::of),
@@ -181,17 +184,6 @@ class Kai {
             .filter(pod -> KaiReports.isOf(pod, EXPORTER))
             .map(pod -> pod.getSpec().getNodeName())
             .collect(Collectors.toSet()));
-  }
-
-  private Store<Pod> pods(String namespace) {
-    if (pods.filter(p -> p.namespace().equals(namespace)).isEmpty()) {
-      pods.ifPresent(p -> p.pods().close());
-      pods =
-          Optional.of(
-              new KaiPods(
-                  namespace, new Store<>(client.pods().inNamespace(namespace).withLabel("app"))));
-    }
-    return pods.get().pods();
   }
 
   private Instant topologyKind() {

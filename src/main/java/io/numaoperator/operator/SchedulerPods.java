@@ -8,6 +8,7 @@ import io.numaoperator.plan.scheduler.BuiltInScheduler;
 import io.numaoperator.readiness.SchedulerSightings.Unattended;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -17,87 +18,68 @@ import java.util.stream.Stream;
  * question on.
  */
 final class SchedulerPods implements AutoCloseable {
-  private final KubernetesClient client;
   private final String namespace;
-  private Optional<Store<Pod>> replicas = Optional.empty();
-  private Optional<Store<Lease>> leases = Optional.empty();
-  private Optional<Waiting> waiting = Optional.empty();
+  private final KeyedStore<Pod> replicas;
+  private final KeyedStore<Lease> leases;
 
   /** Pods that name a scheduler and are on no node yet. */
-  private record Waiting(String schedulerName, Store<Pod> pods) {}
+  private final KeyedStore<Pod> waiting;
 
   SchedulerPods(KubernetesClient client, String namespace) {
-    this.client = client;
     this.namespace = namespace;
+    this.replicas =
+        new KeyedStore<>(
+            name ->
+                client
+                    .pods()
+                    .inNamespace(namespace)
+                    .withLabels(
+                        Map.of(
+                            Ownership.NAME_LABEL,
+                            name,
+                            Ownership.PART_OF_LABEL,
+                            Ownership.OPERATOR)));
+    this.leases =
+        new KeyedStore<>(
+            name -> client.leases().inNamespace(namespace).withField("metadata.name", name));
+    this.waiting =
+        new KeyedStore<>(
+            schedulerName ->
+                client
+                    .pods()
+                    .inAnyNamespace()
+                    .withField("spec.schedulerName", schedulerName)
+                    .withField("spec.nodeName", ""));
   }
 
   @Override
-  public synchronized void close() {
-    replicas.ifPresent(Store::close);
-    leases.ifPresent(Store::close);
-    waiting.ifPresent(w -> w.pods().close());
+  public void close() {
+    List.of(replicas, leases, waiting).forEach(KeyedStore::close);
   }
 
   /** Those of the Deployment that are not on their way out. */
-  synchronized Stream<Pod> replicas() {
-    if (replicas.isEmpty()) {
-      replicas =
-          Optional.of(
-              new Store<>(
-                  client
-                      .pods()
-                      .inNamespace(namespace)
-                      .withLabels(
-                          Map.of(
-                              Ownership.NAME_LABEL,
-                              BuiltInScheduler.DEPLOYMENT,
-                              Ownership.PART_OF_LABEL,
-                              Ownership.OPERATOR))));
-    }
-    return replicas.get().list().filter(pod -> pod.getMetadata().getDeletionTimestamp() == null);
+  Stream<Pod> replicas() {
+    return replicas
+        .of(BuiltInScheduler.DEPLOYMENT)
+        .list()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null);
   }
 
-  synchronized Optional<Lease> lease() {
-    if (leases.isEmpty()) {
-      leases =
-          Optional.of(
-              new Store<>(
-                  client
-                      .leases()
-                      .inNamespace(namespace)
-                      .withField("metadata.name", BuiltInScheduler.LEASE)));
-    }
-    return leases.get().get(namespace + "/" + BuiltInScheduler.LEASE);
+  Optional<Lease> lease() {
+    return leases.of(BuiltInScheduler.LEASE).get(namespace + "/" + BuiltInScheduler.LEASE);
   }
 
   /** The pod that has waited longest without a word of a scheduler. */
-  synchronized Optional<Unattended> unattended(String schedulerName) {
-    return waitingFor(schedulerName)
+  Optional<Unattended> unattended(String schedulerName) {
+    return waiting
+        .of(schedulerName)
         .list()
         .filter(SchedulerPods::isUnattended)
         .map(
             pod ->
                 new Unattended(
-                    pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName(),
-                    Instant.parse(pod.getMetadata().getCreationTimestamp())))
+                    Residents.name(pod), Instant.parse(pod.getMetadata().getCreationTimestamp())))
         .min(Comparator.comparing(Unattended::created).thenComparing(Unattended::pod));
-  }
-
-  private Store<Pod> waitingFor(String schedulerName) {
-    if (waiting.filter(w -> w.schedulerName().equals(schedulerName)).isEmpty()) {
-      waiting.ifPresent(w -> w.pods().close());
-      waiting =
-          Optional.of(
-              new Waiting(
-                  schedulerName,
-                  new Store<>(
-                      client
-                          .pods()
-                          .inAnyNamespace()
-                          .withField("spec.schedulerName", schedulerName)
-                          .withField("spec.nodeName", ""))));
-    }
-    return waiting.get().pods();
   }
 
   /** A gated pod has its word from the API server; one that fits nowhere from its scheduler. */

@@ -33,18 +33,25 @@ class TopologyCare {
   private final KubernetesClient client;
   private final ClusterCache cache;
   private final OperatorSettings settings;
-  private Optional<Store<Pod>> updaters = Optional.empty();
+  private final KeyedStore<Pod> updaters;
 
   @Inject
   TopologyCare(KubernetesClient client, ClusterCache cache, OperatorSettings settings) {
     this.client = client;
     this.cache = cache;
     this.settings = settings;
+    this.updaters =
+        new KeyedStore<>(
+            namespace ->
+                client
+                    .pods()
+                    .inNamespace(namespace)
+                    .withLabels(TopologyUpdaterProviders.nfdPods()));
   }
 
   @PreDestroy
-  synchronized void close() {
-    updaters.ifPresent(Store::close);
+  void close() {
+    updaters.close();
   }
 
   /**
@@ -106,7 +113,7 @@ class TopologyCare {
   }
 
   private void restartUpdaters() {
-    for (var pod : updaters().list().toList()) {
+    for (var pod : updaters.of(settings.namespace()).list().toList()) {
       var node = Optional.ofNullable(pod.getSpec().getNodeName()).orElse("");
       cache
           .states()
@@ -118,19 +125,6 @@ class TopologyCare {
                 client.resource(pod).delete();
               });
     }
-  }
-
-  private synchronized Store<Pod> updaters() {
-    if (updaters.isEmpty()) {
-      updaters =
-          Optional.of(
-              new Store<>(
-                  client
-                      .pods()
-                      .inNamespace(settings.namespace())
-                      .withLabels(TopologyUpdaterProviders.nfdPods())));
-    }
-    return updaters.get();
   }
 
   private static Optional<String> why(Pod pod, NumaNodeState state) {
