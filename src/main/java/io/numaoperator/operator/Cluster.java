@@ -43,11 +43,7 @@ class Cluster {
     this.server =
         ClusterVersion.parse(version)
             .orElseThrow(() -> new IllegalStateException("not a Kubernetes version: " + version));
-    this.mutatingAdmissionPolicies =
-        serves(
-            client,
-            MutatingAdmissionPolicy.GROUP + "/" + MutatingAdmissionPolicy.VERSION,
-            "mutatingadmissionpolicies");
+    this.mutatingAdmissionPolicies = client.supports(MutatingAdmissionPolicy.class);
   }
 
   /** Goes through all nodes: asked for once a pass, and handed on. */
@@ -94,12 +90,6 @@ class Cluster {
   SchedulerFacts schedulerFacts(KaiFacts kai) {
     return new SchedulerFacts(
         TopologyRevision.ofAny(cache.topologies().list().toList()), mutatingAdmissionPolicies, kai);
-  }
-
-  private static boolean serves(KubernetesClient client, String apiVersion, String plural) {
-    var resources = client.getApiResources(apiVersion);
-    return resources != null
-        && resources.getResources().stream().anyMatch(r -> plural.equals(r.getName()));
   }
 
   /** Those of a namespace; asked for only before something of theirs would be deleted. */
