@@ -9,7 +9,6 @@ import io.numaoperator.api.nvidia.ClusterPolicy;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
-import java.net.HttpURLConnection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -54,13 +53,11 @@ class GpuOperator {
 
   private Optional<Store<ClusterPolicy>> watch() {
     try {
-      client.resources(ClusterPolicy.class).list(); // an informer would retry a 404 for ever
       var store = new Store<>(client.resources(ClusterPolicy.class));
       store.onChange(GpuOperator::differ, policy -> listeners.forEach(Runnable::run));
       return Optional.of(store);
     } catch (KubernetesClientException e) {
-      if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN
-          && e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
+      if (!Store.isUnavailable(e)) {
         throw e;
       }
       LOG.debugf("cannot watch ClusterPolicies: %s", e.getMessage());

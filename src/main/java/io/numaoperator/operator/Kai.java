@@ -16,7 +16,6 @@ import io.numaoperator.readiness.KaiSightings;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
-import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -141,8 +140,7 @@ class Kai {
         stores = Optional.of(found);
       } catch (KubernetesClientException e) {
         opened.forEach(Store::close);
-        if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN
-            && e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
+        if (!Store.isUnavailable(e)) {
           throw e;
         }
         nextWatch = Instant.now().plus(AGAIN);

@@ -28,7 +28,6 @@ import io.numaoperator.plan.Part;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
-import java.net.HttpURLConnection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -102,9 +101,7 @@ class ManagedObjects {
     try {
       store(place);
     } catch (KubernetesClientException e) {
-      // a kind that this API server does not have is as good as one that we may not see
-      if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN
-          && e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
+      if (!Store.isUnavailable(e)) {
         throw e;
       }
       LOG.infof(

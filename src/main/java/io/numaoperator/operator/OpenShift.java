@@ -9,7 +9,6 @@ import io.numaoperator.plan.delivery.OpenShiftFacts;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
-import java.net.HttpURLConnection;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
@@ -39,8 +38,7 @@ class OpenShift {
     try {
       return Optional.of(new Store<>(client.resources(kind)));
     } catch (KubernetesClientException e) {
-      if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN
-          && e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
+      if (!Store.isUnavailable(e)) {
         throw e;
       }
       LOG.infof("cannot watch %s: delivery OpenShift is not available", kind.getSimpleName());

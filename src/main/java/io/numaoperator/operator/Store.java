@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.net.HttpURLConnection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -57,6 +58,12 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
       informer.close(); // it would go on asking
       throw e;
     }
+  }
+
+  /** A kind that this API server does not have is as good as one that we may not see. */
+  static boolean isUnavailable(KubernetesClientException e) {
+    return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
+        || e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
   }
 
   Optional<T> get(String key) {
