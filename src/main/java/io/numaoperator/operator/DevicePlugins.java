@@ -161,21 +161,18 @@ class DevicePlugins {
 
   /** All that the owner has to know, with the first one's reason. */
   private static Optional<Verdict> verdict(Provision provision) {
-    return switch (provision) {
-      case Provision.Refused(var reason, var message) -> Optional.of(Verdict.no(reason, message));
-      case Provision.NotYet(var reason, var message) ->
-          Optional.of(Verdict.unknown(reason, message));
-      case Provision.Objects made ->
-          made.remarks().stream()
-              .findFirst()
-              .map(
-                  first ->
-                      Verdict.unknown(
-                          first.reason(),
-                          made.remarks().stream()
-                              .map(Provision.Remark::message)
-                              .collect(Collectors.joining("; "))));
-    };
+    if (!(provision instanceof Provision.Objects made)) {
+      return Problems.of(provision);
+    }
+    return made.remarks().stream()
+        .findFirst()
+        .map(
+            first ->
+                Verdict.unknown(
+                    first.reason(),
+                    made.remarks().stream()
+                        .map(Provision.Remark::message)
+                        .collect(Collectors.joining("; "))));
   }
 
   private DevicePlan plan(

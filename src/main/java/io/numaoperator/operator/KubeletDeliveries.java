@@ -67,7 +67,7 @@ class KubeletDeliveries {
         if (provision instanceof Provision.Objects planned) {
           wanted.addAll(planned.objects());
         } else if (isSame(one, policy)) {
-          problem = problem.or(() -> verdict(provision));
+          problem = problem.or(() -> Problems.of(provision));
         }
       }
     }
@@ -116,14 +116,5 @@ class KubeletDeliveries {
 
   private static boolean isSame(NumaPolicy one, NumaPolicy other) {
     return one.getMetadata().getName().equals(other.getMetadata().getName());
-  }
-
-  private static Optional<Verdict> verdict(Provision provision) {
-    return switch (provision) {
-      case Provision.Refused(var reason, var message) -> Optional.of(Verdict.no(reason, message));
-      case Provision.NotYet(var reason, var message) ->
-          Optional.of(Verdict.unknown(reason, message));
-      case Provision.Objects objects -> Optional.empty();
-    };
   }
 }

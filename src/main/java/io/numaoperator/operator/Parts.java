@@ -1,6 +1,5 @@
 package io.numaoperator.operator;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.NumaNodeState;
@@ -24,7 +23,6 @@ import jakarta.inject.Inject;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.security.GeneralSecurityException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -105,16 +103,12 @@ class Parts {
                       TOPOLOGY,
                       Part.TOPOLOGY_UPDATER,
                       () ->
-                          List.of(
-                              TopologyUpdaterProviders.of(shared.topologyUpdater().provider)
-                                  .plan(
-                                      new TopologyUpdaterProvider.Input(
-                                          facts, policies, shared.topologyUpdater())))));
+                          TopologyUpdaterProviders.of(shared.topologyUpdater().provider)
+                              .plan(
+                                  new TopologyUpdaterProvider.Input(
+                                      facts, policies, shared.topologyUpdater()))));
               problems.putAll(
-                  one(
-                      SCHEDULER,
-                      Part.SCHEDULER,
-                      () -> List.of(scheduler(shared, policies, facts))));
+                  one(SCHEDULER, Part.SCHEDULER, () -> scheduler(shared, policies, facts)));
               topologyCare.proceed(shared.topologyUpdater().provider, schedulers.mayBeBuiltIn());
               conflicts(policy, shared).forEach(problems::put);
             });
@@ -130,9 +124,7 @@ class Parts {
     try {
       var policies = cache.livePolicies();
       return one(
-          KUBELETS,
-          Part.AGENT,
-          () -> List.of(AgentPlan.objects(facts, policies, underChange(policies))));
+          KUBELETS, Part.AGENT, () -> AgentPlan.objects(facts, policies, underChange(policies)));
     } finally {
       agents.unlock();
     }
@@ -173,7 +165,7 @@ class Parts {
   }
 
   /** Plans and applies one part; a failure of one does not hold up the others. */
-  private Map<String, Verdict> one(String condition, Part part, Supplier<List<Provision>> plan) {
+  private Map<String, Verdict> one(String condition, Part part, Supplier<Provision> plan) {
     return guarded(() -> apply(part, plan.get())).map(v -> Map.of(condition, v)).orElse(Map.of());
   }
 
@@ -195,35 +187,17 @@ class Parts {
     }
   }
 
-  private Optional<Verdict> apply(Part part, List<Provision> provisions) {
-    var wanted = new ArrayList<HasMetadata>();
-    var inOthers = new ArrayList<HasMetadata>();
-    Optional<Verdict> remark = Optional.empty();
-    for (var provision : provisions) {
-      switch (provision) {
-        case Provision.Refused(var reason, var message) -> {
-          return Optional.of(Verdict.no(reason, message));
-        }
-        case Provision.NotYet(var reason, var message) -> {
-          return Optional.of(Verdict.unknown(reason, message));
-        }
-        case Provision.Objects planned -> {
-          wanted.addAll(planned.objects());
-          inOthers.addAll(planned.contributions());
-          remark =
-              remark.or(
-                  () ->
-                      planned.remarks().stream()
-                          .findFirst()
-                          .map(r -> Verdict.unknown(r.reason(), r.message())));
-        }
-      }
+  private Optional<Verdict> apply(Part part, Provision provision) {
+    if (!(provision instanceof Provision.Objects planned)) {
+      return Problems.of(provision);
     }
-    objects.apply(part, wanted);
+    objects.apply(part, planned.objects());
     if (part == Part.SCHEDULER) {
-      contributions.apply(inOthers, kai.objects().toList());
+      contributions.apply(planned.contributions(), kai.objects().toList());
     }
-    return remark;
+    return planned.remarks().stream()
+        .findFirst()
+        .map(remark -> Verdict.unknown(remark.reason(), remark.message()));
   }
 
   private static Map<String, Verdict> conflicts(NumaPolicy policy, SharedSettings shared) {
