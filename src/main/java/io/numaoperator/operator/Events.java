@@ -80,7 +80,7 @@ class Events {
         .withInvolvedObject(about)
         .withType(warning ? "Warning" : "Normal")
         .withReason(reason)
-        .withMessage(shortened(message))
+        .withMessage(Texts.shortened(message, LONGEST_MESSAGE))
         .withFirstTimestamp(now)
         .withLastTimestamp(now)
         .withCount(1)
@@ -88,9 +88,5 @@ class Events {
         .withComponent(Names.OPERATOR_FIELD_MANAGER)
         .endSource()
         .build();
-  }
-
-  private static String shortened(String text) {
-    return text.length() <= LONGEST_MESSAGE ? text : text.substring(0, LONGEST_MESSAGE - 1) + "…";
   }
 }

@@ -99,6 +99,6 @@ final class PlanReport {
   }
 
   private static String shortened(String text) {
-    return text.length() <= CHARACTERS ? text : text.substring(0, CHARACTERS - 1) + "…";
+    return Texts.shortened(text, CHARACTERS);
   }
 }

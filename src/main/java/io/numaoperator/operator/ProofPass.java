@@ -162,7 +162,7 @@ class ProofPass {
         yield Optional.of(now.plus(Proof.RETRY));
       }
       case Next.Judge(var verdict, var message) -> {
-        judge(evidence, verdict, shortened(message));
+        judge(evidence, verdict, Texts.shortened(message, LONGEST_MESSAGE));
         yield Optional.of(now);
       }
       case Next.Remove(var pods) -> {
@@ -217,9 +217,5 @@ class ProofPass {
 
   private static String phase(Pod pod) {
     return Optional.ofNullable(pod.getStatus()).map(s -> s.getPhase()).orElse("");
-  }
-
-  private static String shortened(String text) {
-    return text.length() <= LONGEST_MESSAGE ? text : text.substring(0, LONGEST_MESSAGE - 1) + "…";
   }
 }
