@@ -223,7 +223,7 @@ class ManagedObjects {
 
   private void applyOne(HasMetadata desired) {
     var store = store(Place.of(desired));
-    var known = store.get(key(desired));
+    var known = store.get(Store.key(desired));
     if (known.isPresent()) {
       if (!covers(Json.of(known.get()), Json.of(desired))) {
         store.wrote(serverSideApply(desired));
@@ -289,15 +289,8 @@ class ManagedObjects {
     return labels == null ? "" : labels.getOrDefault(name, "");
   }
 
-  private static String key(HasMetadata object) {
-    var meta = object.getMetadata();
-    return meta.getNamespace() == null
-        ? meta.getName()
-        : meta.getNamespace() + "/" + meta.getName();
-  }
-
   private static String id(HasMetadata object) {
-    return object.getKind() + " " + key(object);
+    return object.getKind() + " " + Store.key(object);
   }
 
   /** An object of the wanted name belongs to somebody else. */
@@ -305,7 +298,7 @@ class ManagedObjects {
     NotOursException(HasMetadata desired) {
       super(
           "%s %s is there already and was not made by this operator; it is left as it is"
-              .formatted(desired.getKind(), key(desired)));
+              .formatted(desired.getKind(), Store.key(desired)));
     }
   }
 }

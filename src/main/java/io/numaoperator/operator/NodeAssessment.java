@@ -175,7 +175,7 @@ record NodeAssessment(
   }
 
   static boolean agentPodsDiffer(Pod old, Pod pod) {
-    return isReady(old) != isReady(pod)
+    return Sightings.isReady(old) != Sightings.isReady(pod)
         || (old.getMetadata().getDeletionTimestamp() == null)
             != (pod.getMetadata().getDeletionTimestamp() == null);
   }
@@ -238,7 +238,7 @@ record NodeAssessment(
     };
   }
 
-  private static NumaNodeStateStatus observed(NumaNodeState state) {
+  static NumaNodeStateStatus observed(NumaNodeState state) {
     return Optional.ofNullable(state.getStatus()).orElseGet(NumaNodeStateStatus::new);
   }
 
@@ -249,7 +249,7 @@ record NodeAssessment(
     if (pod.isEmpty()) {
       return new Agent.Silent("NoAgent", "no agent pod runs on the node");
     }
-    if (!isReady(pod.get())) {
+    if (!Sightings.isReady(pod.get())) {
       return new Agent.Silent(
           "AgentSilent",
           "agent pod %s is %s"
@@ -265,11 +265,5 @@ record NodeAssessment(
           "InventoryOutdated", "its observations are from before the node's last boot");
     }
     return new Agent.Alive();
-  }
-
-  private static boolean isReady(Pod pod) {
-    return Optional.ofNullable(pod.getStatus()).stream()
-        .flatMap(s -> s.getConditions().stream())
-        .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
   }
 }

@@ -43,7 +43,7 @@ record PlanStanding(
     ClusterView cluster) {
 
   static PlanStanding of(NumaPolicy policy, NumaNodeState state, Node node, ClusterView cluster) {
-    var seen = seen(state);
+    var seen = NodeAssessment.observed(state);
     var bootId = Nodes.bootId(node);
     Optional<KubeletPlan> plan = Optional.empty();
     if (isKnown(seen, bootId)) {
@@ -67,10 +67,6 @@ record PlanStanding(
     return new PlanStanding(policy, node, seen, bootId, plan, found, cluster);
   }
 
-  private static NumaNodeStateStatus seen(NumaNodeState state) {
-    return Optional.ofNullable(state.getStatus()).orElseGet(NumaNodeStateStatus::new);
-  }
-
   /** Nothing is concluded from what another boot or another process of the kubelet said. */
   private static boolean isKnown(NumaNodeStateStatus seen, String bootId) {
     return seen.inventory != null
@@ -85,7 +81,8 @@ record PlanStanding(
 
   /** Never Auto. */
   static Delivery delivery(NumaPolicy policy, NumaNodeState state) {
-    return DeliveryChoice.of(policy.getSpec().kubelet.delivery, platform(seen(state)));
+    return DeliveryChoice.of(
+        policy.getSpec().kubelet.delivery, platform(NodeAssessment.observed(state)));
   }
 
   Delivery delivery() {

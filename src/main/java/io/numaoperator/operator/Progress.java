@@ -64,7 +64,7 @@ record Progress(
   }
 
   NodeProgress progress(Target target) {
-    var observed = Optional.ofNullable(state.getStatus()).orElseGet(NumaNodeStateStatus::new);
+    var observed = NodeAssessment.observed(state);
     return new NodeProgress(
         node.getMetadata().getName(),
         Nodes.failureDomain(node),

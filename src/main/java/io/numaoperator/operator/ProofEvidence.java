@@ -65,7 +65,7 @@ record ProofEvidence(
   }
 
   private NumaNodeStateStatus status() {
-    return Optional.ofNullable(state.getStatus()).orElseGet(NumaNodeStateStatus::new);
+    return NodeAssessment.observed(state);
   }
 
   private boolean isProving() {

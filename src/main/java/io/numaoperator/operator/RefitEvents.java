@@ -42,7 +42,7 @@ class RefitEvents {
         store.onChange(
             (old, event) -> times(old) < times(event),
             event -> {
-              if (store.get(key(event)).isPresent()) { // else it has expired
+              if (store.get(Store.key(event)).isPresent()) { // else it has expired
                 count(event);
               }
             });
@@ -63,10 +63,6 @@ class RefitEvents {
   /** A repeated Event is the same object with another count. */
   private static int times(Event event) {
     return Objects.requireNonNullElse(event.getCount(), 1);
-  }
-
-  private static String key(Event event) {
-    return event.getMetadata().getNamespace() + "/" + event.getMetadata().getName();
   }
 
   private void count(Event event) {

@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Reads objects for what they say of schedulers and updaters. */
+/** Reads objects for what they say of schedulers, updaters and agents. */
 final class Sightings {
   private Sightings() {}
 

@@ -138,7 +138,8 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
         key(object), (key, mine) -> version(mine) <= version(object) ? null : mine);
   }
 
-  private static String key(HasMetadata object) {
+  /** What an object is asked for by. */
+  static String key(HasMetadata object) {
     var meta = object.getMetadata();
     return meta.getNamespace() == null
         ? meta.getName()
