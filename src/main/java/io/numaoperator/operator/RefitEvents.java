@@ -8,10 +8,10 @@ import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.net.HttpURLConnection;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jboss.logging.Logger;
 
 /**
@@ -25,7 +25,7 @@ class RefitEvents {
 
   private final KubernetesClient client;
   private final Meters meters;
-  private final List<Store<Event>> events = new ArrayList<>();
+  private final List<Store<Event>> events = new CopyOnWriteArrayList<>();
 
   @Inject
   RefitEvents(KubernetesClient client, Meters meters) {
@@ -33,24 +33,30 @@ class RefitEvents {
     this.meters = meters;
   }
 
-  /** Called once, when this replica begins to lead. */
+  /**
+   * Called once, when this replica begins to lead. Nothing is reconciled before that call returns,
+   * and to find a few of all Events takes the API server a while: it is not waited for.
+   */
   void start() {
-    for (var reason : REASONS) {
-      try {
-        var store = new Store<>(client.v1().events().inAnyNamespace().withField("reason", reason));
-        events.add(store);
-        store.onChange(
-            (old, event) -> times(old) < times(event),
-            event -> {
-              if (store.get(Store.key(event)).isPresent()) { // else it has expired
-                count(event);
-              }
-            });
-      } catch (KubernetesClientException e) {
-        if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
-          throw e;
-        }
+    Thread.ofVirtual().name("refit-events").start(() -> REASONS.forEach(this::watch));
+  }
+
+  private void watch(String reason) {
+    try {
+      var store = new Store<>(client.v1().events().inAnyNamespace().withField("reason", reason));
+      events.add(store);
+      store.onChange(
+          (old, event) -> times(old) < times(event),
+          event -> {
+            if (store.get(Store.key(event)).isPresent()) { // else it has expired
+              count(event);
+            }
+          });
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_FORBIDDEN) {
         LOG.debugf("Events %s are not counted: not allowed to watch them", reason);
+      } else {
+        LOG.warnf("Events %s are not counted: %s", reason, e.getMessage());
       }
     }
   }
