@@ -196,6 +196,14 @@ class Writer {
   }
 
   private void fenced(Node node, Map<String, Object> annotations, Map<String, Object> spec) {
+    fenced(node, annotations, Map.of(), spec);
+  }
+
+  private void fenced(
+      Node node,
+      Map<String, Object> annotations,
+      Map<String, Object> labels,
+      Map<String, Object> spec) {
     patch(
         node,
         Map.of(
@@ -204,7 +212,9 @@ class Writer {
                 "resourceVersion",
                 node.getMetadata().getResourceVersion(),
                 "annotations",
-                annotations),
+                annotations,
+                "labels",
+                labels),
             "spec",
             spec));
   }
@@ -218,17 +228,7 @@ class Writer {
   void devices(Node node, Optional<DeviceMark> mark, Optional<String> label) {
     var labels = new LinkedHashMap<String, Object>();
     labels.put(NvidiaConfig.NODE_LABEL, label.orElse(null));
-    patch(
-        node,
-        Map.of(
-            "metadata",
-            Map.of(
-                "resourceVersion",
-                node.getMetadata().getResourceVersion(),
-                "annotations",
-                deviceMark(mark),
-                "labels",
-                labels)));
+    fenced(node, deviceMark(mark), labels, Map.of());
   }
 
   private static Map<String, Object> deviceMark(Optional<DeviceMark> mark) {
