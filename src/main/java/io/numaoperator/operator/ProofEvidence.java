@@ -97,7 +97,7 @@ record ProofEvidence(
   Proof.View view() {
     return new Proof.View(
         isProving(),
-        isProving() ? noted() : Optional.empty(),
+        noted(),
         this::plan,
         pods.stream().map(this::seen).toList(),
         held(),
@@ -126,9 +126,10 @@ record ProofEvidence(
 
   // ---- what was noted in the grant
 
+  /** Empty as well while nothing is proven. */
   private Optional<NumaNodeStateSpec.Proof> granted() {
     return Optional.ofNullable(state.getSpec().grant)
-        .filter(grant -> grant.attempt == attempt())
+        .filter(grant -> isProving() && grant.attempt == attempt())
         .flatMap(grant -> Optional.ofNullable(grant.proof));
   }
 
@@ -274,12 +275,10 @@ record ProofEvidence(
   }
 
   private Optional<Ask> ask(String name) {
-    return isProving()
-        ? granted().stream()
-            .flatMap(proof -> asks(proof).stream())
-            .filter(a -> a.name().equals(name))
-            .findFirst()
-        : Optional.empty();
+    return granted().stream()
+        .flatMap(proof -> asks(proof).stream())
+        .filter(ask -> ask.name().equals(name))
+        .findFirst();
   }
 
   private Stream<PlacedContainer> placed(
