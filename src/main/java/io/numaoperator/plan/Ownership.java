@@ -93,8 +93,19 @@ public record Ownership(Part part, String provider, List<OwnerReference> owners)
 
   /** Whether we made it, or somebody else. */
   public static boolean isOurs(HasMetadata object) {
+    return isManagedBy(OPERATOR, object);
+  }
+
+  /** Whether it belongs to a Helm release, whose next upgrade would set it back. */
+  public static boolean isHelms(HasMetadata object) {
+    var annotations = object.getMetadata().getAnnotations();
+    return isManagedBy("Helm", object)
+        || (annotations != null && annotations.containsKey("meta.helm.sh/release-name"));
+  }
+
+  private static boolean isManagedBy(String manager, HasMetadata object) {
     var labels = object.getMetadata().getLabels();
-    return labels != null && OPERATOR.equals(labels.get(MANAGED_BY_LABEL));
+    return labels != null && manager.equals(labels.get(MANAGED_BY_LABEL));
   }
 
   private Map<String, String> labels(String name) {

@@ -5,6 +5,7 @@ import io.numaoperator.api.DevicePluginPolicy.Provider;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.api.nvidia.ClusterPolicy;
+import io.numaoperator.plan.Ownership;
 import io.numaoperator.plan.Provision.Remark;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +76,7 @@ final class GpuOperatorConfig {
 
   private static Optional<Remark> obstacle(ClusterPolicy policy, NvidiaSite site) {
     var name = policy.getMetadata().getName();
-    if (isHelms(policy)) {
+    if (Ownership.isHelms(policy)) {
       return Optional.of(
           new Remark(
               "ClusterPolicyIsHelms",
@@ -89,14 +90,6 @@ final class GpuOperatorConfig {
                     "ClusterPolicyHasOtherConfig",
                     "ClusterPolicy %s has devicePlugin.config.name %s; ConfigMap %s has its configurations and more, so its owner runs, once: kubectl patch clusterpolicy %s --type merge -p '{\"spec\":{\"devicePlugin\":{\"config\":{\"name\":\"%s\"}}}}'"
                         .formatted(name, other, site.config(), name, site.config().name())));
-  }
-
-  private static boolean isHelms(ClusterPolicy policy) {
-    var meta = policy.getMetadata();
-    return (meta.getLabels() != null
-            && "Helm".equals(meta.getLabels().get("app.kubernetes.io/managed-by")))
-        || (meta.getAnnotations() != null
-            && meta.getAnnotations().containsKey("meta.helm.sh/release-name"));
   }
 
   private static ClusterPolicy withName(ClusterPolicy found, NvidiaSite site) {

@@ -5,19 +5,11 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.numaoperator.api.kai.KaiConfig;
 import io.numaoperator.api.kai.SchedulingShard;
-import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Collectors;
 
 /** An object that Helm would set back at the next upgrade: its owner is told the values to set. */
 final class HelmRelease {
   private HelmRelease() {}
-
-  static boolean owns(HasMetadata object) {
-    var labels = orEmpty(object.getMetadata().getLabels());
-    return "Helm".equals(labels.get("app.kubernetes.io/managed-by"))
-        || orEmpty(object.getMetadata().getAnnotations()).containsKey("meta.helm.sh/release-name");
-  }
 
   /** Whether the object says already what is wanted of its spec. */
   static boolean says(HasMetadata there, HasMetadata wanted) {
@@ -63,9 +55,5 @@ final class HelmRelease {
                     " --set-string 'numaPlacementExporter.nodeSelector.%s=%s'"
                         .formatted(label.getKey().replace(".", "\\."), label.getValue()))
             .collect(Collectors.joining());
-  }
-
-  private static Map<String, String> orEmpty(Map<String, String> map) {
-    return Objects.requireNonNullElse(map, Map.of());
   }
 }

@@ -120,7 +120,7 @@ public final class KaiScheduler implements SchedulerProvider {
       if (there.isEmpty() || Ownership.isOurs(there.get())) {
         wanted.setMetadata(ownership.metadata(name));
         objects.add(wanted);
-      } else if (!HelmRelease.owns(there.get())) {
+      } else if (!Ownership.isHelms(there.get())) {
         wanted.setMetadata(new ObjectMetaBuilder().withName(name).build());
         contributions.add(wanted);
       } else if (!HelmRelease.says(there.get(), wanted)) {
