@@ -119,23 +119,22 @@ public final class Renderer {
   }
 
   private Rendering render() {
+    var shared = SharedSettings.of(policies);
+    boolean publishes = shared.map(Renderer::publishes).orElse(false);
     var nodes =
         owners.entrySet().stream()
-            .map(e -> new NodeRenderer(e.getValue(), publishes(), inventory).of(e.getKey()))
+            .map(e -> new NodeRenderer(e.getValue(), publishes, inventory).of(e.getKey()))
             .toList();
     var parts = new ArrayList<RenderedPart>();
     parts.add(new RenderedPart(Part.AGENT, "builtin", AgentPlan.objects(facts, policies)));
     parts.addAll(devicePlugins());
-    var shared = SharedSettings.of(policies);
     shared.ifPresent(s -> parts.addAll(shared(s)));
     parts.addAll(deliveries(nodes));
     return new Rendering(parts, nodes, shared.map(Renderer::conflicts).orElse(List.of()));
   }
 
-  private boolean publishes() {
-    return SharedSettings.of(policies)
-        .map(s -> TopologyUpdaterProviders.of(s.topologyUpdater().provider).publishedByAgent())
-        .orElse(false);
+  private static boolean publishes(SharedSettings shared) {
+    return TopologyUpdaterProviders.of(shared.topologyUpdater().provider).publishedByAgent();
   }
 
   private List<RenderedPart> shared(SharedSettings shared) {
