@@ -24,8 +24,9 @@ import java.util.OptionalInt;
  * @param aligned containers on one NUMA node
  * @param cross containers across NUMA nodes
  * @param kubeletVersion for example v1.36.3
- * @param topologyPolicy of its running kubelet, in the kubelet's words (single-numa-node)
- * @param topologyScope container or pod
+ * @param topologyPolicy of its running kubelet, in the kubelet's words (single-numa-node); empty
+ *     when it is not known
+ * @param topologyScope container or pod; empty when it is not known
  */
 public record NodeLine(
     String node,

@@ -4,7 +4,6 @@ import io.numaoperator.api.NumaNodeStateStatus.Placement;
 import io.numaoperator.topology.CpuSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
@@ -13,9 +12,6 @@ import java.util.OptionalLong;
  * not known is Unknown or empty here, never free.
  *
  * @param line how it stands
- * @param topologyPolicy of its running kubelet, in the kubelet's words (single-numa-node); empty
- *     when it is not known
- * @param topologyScope container or pod; empty when it is not known
  * @param zones by id
  * @param holders the containers that hold devices or exclusive CPUs, those across NUMA nodes first;
  *     other values refer to them by their place in this list
@@ -25,8 +21,6 @@ import java.util.OptionalLong;
  */
 public record NodeMap(
     NodeLine line,
-    Optional<String> topologyPolicy,
-    Optional<String> topologyScope,
     List<Zone> zones,
     List<Holder> holders,
     int holdersLeftOut,

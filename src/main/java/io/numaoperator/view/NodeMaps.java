@@ -34,11 +34,8 @@ public final class NodeMaps {
     var status = Objects.requireNonNullElseGet(state.getStatus(), NumaNodeStateStatus::new);
     var holders = holders(status);
     var amounts = topology.map(ZoneAmounts::byZone).orElse(Map.of());
-    var line = NodeLine.of(state);
     return new NodeMap(
-        line,
-        line.topologyPolicy(),
-        line.topologyScope(),
+        NodeLine.of(state),
         zones(status, holders, amounts),
         holders,
         leftOut(status),

@@ -2,7 +2,7 @@ package io.numaoperator.web;
 
 import io.numaoperator.api.Condition;
 import io.numaoperator.topology.CpuSet;
-import io.numaoperator.view.NodeMap;
+import io.numaoperator.view.NodeLine;
 import io.numaoperator.view.NodeMap.Holder;
 import io.numaoperator.web.Sheet.ConditionRow;
 import io.numaoperator.web.Sheet.HolderRow;
@@ -49,7 +49,7 @@ final class NodeRows {
             .map(Enum::name)
             .orElse(line.reason()),
         line.next(),
-        kubelet(map),
+        kubelet(line),
         ZoneBoxes.of(map, alone),
         crossing.subList(0, told),
         notTold == 0 ? "" : notTold + " more across zones",
@@ -69,13 +69,13 @@ final class NodeRows {
     };
   }
 
-  private static String kubelet(NodeMap map) {
-    return map.topologyPolicy()
+  private static String kubelet(NodeLine line) {
+    return line.topologyPolicy()
         .map(
             policy ->
                 "kubelet: "
                     + policy
-                    + map.topologyScope().map(scope -> ", scope " + scope).orElse(""))
+                    + line.topologyScope().map(scope -> ", scope " + scope).orElse(""))
         .orElse("");
   }
 
