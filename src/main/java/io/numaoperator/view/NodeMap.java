@@ -4,6 +4,7 @@ import io.numaoperator.api.NumaNodeStateStatus.Placement;
 import io.numaoperator.topology.CpuSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
@@ -26,6 +27,18 @@ public record NodeMap(
     int holdersLeftOut,
     Map<String, Integer> unplacedDevices,
     List<String> remarks) {
+
+  /**
+   * @param place of a CPU's or device's holder
+   */
+  public Optional<Holder> holder(OptionalInt place) {
+    return place.isPresent() ? Optional.of(holders.get(place.getAsInt())) : Optional.empty();
+  }
+
+  /** Whether a container across NUMA nodes holds it; not so where it is not known who does. */
+  public boolean isHeldAcross(OptionalInt place) {
+    return holder(place).filter(Holder::crosses).isPresent();
+  }
 
   /** Whether something can be had. */
   public enum State {

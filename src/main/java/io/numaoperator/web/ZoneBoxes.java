@@ -13,7 +13,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 
@@ -64,18 +63,14 @@ final class ZoneBoxes {
 
   private String cpus(Zone zone) {
     var counts = new Counts();
-    zone.cpus().forEach(cpu -> counts.add(cpu.state(), crosses(cpu.holder())));
+    zone.cpus().forEach(cpu -> counts.add(cpu.state(), map.isHeldAcross(cpu.holder())));
     return counts.words();
   }
 
   private String devices(Devices devices) {
     var counts = new Counts();
-    devices.slots().forEach(slot -> counts.add(slot.state(), crosses(slot.holder())));
+    devices.slots().forEach(slot -> counts.add(slot.state(), map.isHeldAcross(slot.holder())));
     return counts.words();
-  }
-
-  private boolean crosses(OptionalInt holder) {
-    return holder.isPresent() && map.holders().get(holder.getAsInt()).crosses();
   }
 
   private static String memory(Memory memory) {

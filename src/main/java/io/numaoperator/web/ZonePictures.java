@@ -4,7 +4,6 @@ import io.numaoperator.topology.CpuSet;
 import io.numaoperator.view.NodeMap;
 import io.numaoperator.view.NodeMap.Cpu;
 import io.numaoperator.view.NodeMap.Devices;
-import io.numaoperator.view.NodeMap.Holder;
 import io.numaoperator.view.NodeMap.Memory;
 import io.numaoperator.view.NodeMap.State;
 import io.numaoperator.view.NodeMap.Zone;
@@ -14,7 +13,6 @@ import io.numaoperator.web.Drawing.Shape;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
@@ -31,14 +29,14 @@ final class ZonePictures {
   private static final int MEDIUM = 14;
   private static final int LARGE = 28;
 
-  private final List<Holder> holders;
+  private final NodeMap map;
   private final boolean named;
 
   /**
    * @param named whether each cell tells under the pointer what it is
    */
   ZonePictures(NodeMap map, boolean named) {
-    this.holders = map.holders();
+    this.map = map;
     this.named = named;
   }
 
@@ -128,7 +126,7 @@ final class ZonePictures {
   private Kind kind(State state, OptionalInt holder) {
     return switch (state) {
       case Free -> Kind.free;
-      case Held -> holder(holder).map(Holder::crosses).orElse(false) ? Kind.cross : Kind.held;
+      case Held -> map.isHeldAcross(holder) ? Kind.cross : Kind.held;
       case Reserved -> Kind.reserved;
       case Shared -> Kind.shared;
       case Unknown -> Kind.unknown;
@@ -139,7 +137,7 @@ final class ZonePictures {
     return switch (state) {
       case Free -> "free";
       case Held ->
-          holder(holder)
+          map.holder(holder)
               .map(
                   h ->
                       "held by %s, container %s%s"
@@ -149,9 +147,5 @@ final class ZonePictures {
       case Shared -> "shared by all containers";
       case Unknown -> "not known";
     };
-  }
-
-  private Optional<Holder> holder(OptionalInt place) {
-    return place.isPresent() ? Optional.of(holders.get(place.getAsInt())) : Optional.empty();
   }
 }

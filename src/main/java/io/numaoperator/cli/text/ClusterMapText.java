@@ -90,8 +90,7 @@ public final class ClusterMapText {
   private static String mark(NodeMap node, State state, OptionalInt holder) {
     return switch (state) {
       case Free -> ".";
-      case Held ->
-          holder.isPresent() && node.holders().get(holder.getAsInt()).crosses() ? "X" : "x";
+      case Held -> node.isHeldAcross(holder) ? "X" : "x";
       case Reserved -> "#";
       case Shared -> "-";
       case Unknown -> "?";

@@ -40,10 +40,7 @@ final class Marks {
   Style style(State state, OptionalInt holder) {
     return switch (state) {
       case Free -> Style.Good;
-      case Held ->
-          holder.isPresent() && map.holders().get(holder.getAsInt()).crosses()
-              ? Style.Bad
-              : Style.Plain;
+      case Held -> map.isHeldAcross(holder) ? Style.Bad : Style.Plain;
       case Reserved, Shared -> Style.Minor;
       case Unknown -> Style.Doubtful;
     };
