@@ -5,6 +5,8 @@ import io.numaoperator.cli.text.Table.Cell;
 import io.numaoperator.view.ClusterStatus;
 import io.numaoperator.view.NodeLine;
 import io.numaoperator.view.PolicyLine;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -50,58 +52,40 @@ public final class StatusText {
   }
 
   private static Table nodes(ClusterStatus status, boolean wide) {
-    var table =
-        wide
-            ? new Table(
-                "NODE",
-                "POLICY",
-                "READY",
-                "REASON",
-                "STEP",
-                "ZONES",
-                "GPUS",
-                "ALIGNED",
-                "CROSS",
-                "KUBELET",
-                "TOPOLOGY",
-                "NEXT")
-            : new Table(
-                "NODE", "POLICY", "READY", "REASON", "STEP", "ZONES", "GPUS", "ALIGNED", "CROSS",
-                "NEXT");
+    var headers =
+        new ArrayList<>(
+            List.of(
+                "NODE", "POLICY", "READY", "REASON", "STEP", "ZONES", "GPUS", "ALIGNED", "CROSS"));
+    if (wide) {
+      headers.addAll(List.of("KUBELET", "TOPOLOGY"));
+    }
+    headers.add("NEXT");
+    var table = new Table(headers.toArray(String[]::new));
     for (var node : status.nodes()) {
-      if (wide) {
-        table.row(
-            name(node),
-            Cell.of(node.policy()),
-            ready(node.ready()),
-            Cell.of(node.reason()),
-            Cell.of(node.step().map(Enum::name).orElse(NONE)),
-            number(node.zones()),
-            number(node.gpus()),
-            number(node.aligned()),
-            alarm(node.cross()),
-            Cell.of(node.kubeletVersion().orElse(NONE)),
-            Cell.of(topology(node)),
-            next(node.ready(), node.next()));
-      } else {
-        table.row(
-            name(node),
-            Cell.of(node.policy()),
-            ready(node.ready()),
-            Cell.of(node.reason()),
-            Cell.of(node.step().map(Enum::name).orElse(NONE)),
-            number(node.zones()),
-            number(node.gpus()),
-            number(node.aligned()),
-            alarm(node.cross()),
-            next(node.ready(), node.next()));
-      }
+      table.row(cells(node, wide).toArray(Cell[]::new));
     }
     return table;
   }
 
-  private static Cell name(NodeLine node) {
-    return new Cell(node.node(), Style.Title);
+  private static List<Cell> cells(NodeLine node, boolean wide) {
+    var cells =
+        new ArrayList<>(
+            List.of(
+                new Cell(node.node(), Style.Title),
+                Cell.of(node.policy()),
+                ready(node.ready()),
+                Cell.of(node.reason()),
+                Cell.of(node.step().map(Enum::name).orElse(NONE)),
+                number(node.zones()),
+                number(node.gpus()),
+                number(node.aligned()),
+                alarm(node.cross())));
+    if (wide) {
+      cells.add(Cell.of(node.kubeletVersion().orElse(NONE)));
+      cells.add(Cell.of(topology(node)));
+    }
+    cells.add(next(node.ready(), node.next()));
+    return cells;
   }
 
   static String topology(NodeLine node) {
