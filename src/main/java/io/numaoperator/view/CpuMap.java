@@ -19,10 +19,10 @@ final class CpuMap {
   private final boolean exclusive;
   private final Optional<CpuSet> reserved;
 
-  CpuMap(NumaNodeStateStatus status, List<Holder> holders) {
+  CpuMap(NumaNodeStateStatus status, boolean listIsWhole, List<Holder> holders) {
     var settings = Optional.ofNullable(status.effective).map(effective -> effective.settings);
     this.holders = holders;
-    this.listIsWhole = status.containers != null && NodeMaps.leftOut(status) == 0;
+    this.listIsWhole = listIsWhole;
     this.settingsAreKnown = settings.isPresent();
     this.exclusive = settings.map(s -> "static".equals(s.cpuManagerPolicy)).orElse(false);
     this.reserved =

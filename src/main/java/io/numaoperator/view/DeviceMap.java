@@ -1,9 +1,7 @@
 package io.numaoperator.view;
 
-import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.PlacedContainer;
 import io.numaoperator.view.NodeMap.Devices;
-import io.numaoperator.view.NodeMap.Holder;
 import io.numaoperator.view.NodeMap.Slot;
 import io.numaoperator.view.NodeMap.State;
 import java.util.ArrayList;
@@ -14,16 +12,16 @@ import java.util.OptionalInt;
 
 /** Who has how many devices of each zone. A device on several zones is drawn on each. */
 final class DeviceMap {
-  private final List<Holder> holders;
   private final List<PlacedContainer> placed;
   private final boolean listIsWhole;
   private final Map<Integer, ZoneAmounts> amounts;
 
-  DeviceMap(NumaNodeStateStatus status, List<Holder> holders, Map<Integer, ZoneAmounts> amounts) {
-    this.holders = holders;
-    this.placed =
-        status.containers == null ? List.of() : NodeMaps.orEmpty(status.containers.placed);
-    this.listIsWhole = status.containers != null && NodeMaps.leftOut(status) == 0;
+  /**
+   * @param placed the containers in the order of the map's holders
+   */
+  DeviceMap(boolean listIsWhole, List<PlacedContainer> placed, Map<Integer, ZoneAmounts> amounts) {
+    this.placed = placed;
+    this.listIsWhole = listIsWhole;
     this.amounts = amounts;
   }
 
@@ -39,8 +37,8 @@ final class DeviceMap {
 
   private List<Slot> slots(int zone, String resource, int count) {
     var slots = new ArrayList<Slot>();
-    for (int i = 0; i < holders.size(); i++) {
-      add(slots, held(holders.get(i), zone, resource), State.Held, OptionalInt.of(i));
+    for (int i = 0; i < placed.size(); i++) {
+      add(slots, held(placed.get(i), zone, resource), State.Held, OptionalInt.of(i));
     }
     var free = amounts.getOrDefault(zone, ZoneAmounts.NONE).free(resource);
     if (free.isPresent()) {
@@ -52,10 +50,8 @@ final class DeviceMap {
     return slots.subList(0, Math.min(count, slots.size()));
   }
 
-  private int held(Holder holder, int zone, String resource) {
-    return placed.stream()
-        .filter(p -> p.pod.equals(holder.pod()) && p.container.equals(holder.container()))
-        .flatMap(p -> NodeMaps.orEmpty(p.devices).stream())
+  private static int held(PlacedContainer container, int zone, String resource) {
+    return NodeMaps.orEmpty(container.devices).stream()
         .filter(d -> d.resource.equals(resource) && NodeMaps.orEmpty(d.zones).contains(zone))
         .mapToInt(d -> d.count)
         .sum();

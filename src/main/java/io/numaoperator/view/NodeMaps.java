@@ -32,28 +32,28 @@ public final class NodeMaps {
    */
   public static NodeMap of(NumaNodeState state, Optional<NodeResourceTopology> topology) {
     var status = Objects.requireNonNullElseGet(state.getStatus(), NumaNodeStateStatus::new);
-    var holders = holders(status);
+    var placed = placed(status);
+    var holders = placed.stream().map(NodeMaps::holder).toList();
     var amounts = topology.map(ZoneAmounts::byZone).orElse(Map.of());
     return new NodeMap(
         NodeLine.of(state),
-        zones(status, holders, amounts),
+        zones(status, placed, holders, amounts),
         holders,
         leftOut(status),
         unplaced(status),
         remarks(status, topology.isPresent()));
   }
 
-  private static List<Holder> holders(NumaNodeStateStatus status) {
-    if (status.containers == null || status.containers.placed == null) {
-      return List.of();
-    }
-    return status.containers.placed.stream()
-        .map(NodeMaps::holder)
-        .sorted(
-            Comparator.comparing((Holder holder) -> !holder.crosses())
-                .thenComparing(Holder::pod)
-                .thenComparing(Holder::container))
-        .toList();
+  /** In the order of the map's holders. */
+  private static List<PlacedContainer> placed(NumaNodeStateStatus status) {
+    return status.containers == null
+        ? List.of()
+        : orEmpty(status.containers.placed).stream()
+            .sorted(
+                Comparator.comparing((PlacedContainer c) -> c.placement != Placement.CrossNUMA)
+                    .thenComparing(c -> c.pod)
+                    .thenComparing(c -> c.container))
+            .toList();
   }
 
   private static Holder holder(PlacedContainer placed) {
@@ -69,12 +69,15 @@ public final class NodeMaps {
   }
 
   private static List<Zone> zones(
-      NumaNodeStateStatus status, List<Holder> holders, Map<Integer, ZoneAmounts> amounts) {
+      NumaNodeStateStatus status,
+      List<PlacedContainer> placed,
+      List<Holder> holders,
+      Map<Integer, ZoneAmounts> amounts) {
     if (status.inventory == null || status.inventory.zones == null) {
       return List.of();
     }
-    var cpus = new CpuMap(status, holders);
-    var devices = new DeviceMap(status, holders, amounts);
+    var cpus = new CpuMap(status, listIsWhole(status), holders);
+    var devices = new DeviceMap(listIsWhole(status), placed, amounts);
     return status.inventory.zones.stream()
         .sorted(Comparator.comparing((ZoneFacts facts) -> facts.id))
         .map(
@@ -103,6 +106,11 @@ public final class NodeMaps {
     return status.containers == null
         ? 0
         : Objects.requireNonNullElse(status.containers.placedLeftOut, 0);
+  }
+
+  /** Whether each container that holds something is listed. */
+  private static boolean listIsWhole(NumaNodeStateStatus status) {
+    return status.containers != null && leftOut(status) == 0;
   }
 
   private static Map<String, Integer> unplaced(NumaNodeStateStatus status) {
