@@ -18,10 +18,14 @@ stamp=$(cd "$here" && { cat build.sh; find root -type f | sort | xargs tail -n +
 rm -rf "$out"
 mkdir -p "$out/debs" "$out/tmp"
 
-# the mirror that this machine already uses
-mirror=$(cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null |
-  sed -nE 's,^(URIs:|deb( \[[^]]*\])?) *(https?://[^ ]*debian)/? *.*,\3,p' | head -1 || true)
-mirror=${mirror:-http://deb.debian.org/debian}
+# Debian's mirror is the one that this machine's apt has, whether its lists were fetched or not
+# shellcheck disable=SC2016 # apt-get's own variable
+mirror=${GUEST_MIRROR:-$(apt-get indextargets --no-release-info --format '$(REPO_URI)' |
+  sed -nE 's,(/debian(\.list)?)/?$,\1,p' | sed -n 1p)}
+if [ -z "$mirror" ]; then
+  echo "$0: no source of this machine's apt ends in /debian: name a mirror of Debian by GUEST_MIRROR" >&2
+  exit 1
+fi
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # apt SUITE COMMAND…: an apt that knows one suite and nothing of the host's packages
