@@ -56,6 +56,7 @@ test: jdk test-tools ## unit, API-server and lab tests
 	@hack/test.sh "$(LAB_BIN)"
 
 .PHONY: test-interruptions
+# -DskipTests: the unit tests are those of `make test`; here they are only compiled, since the lab runs what is among them
 test-interruptions: jdk test-tools lab ## every step of a change, with the API server away, and with agent and operator killed
 	@$(MVN) -q package -DskipTests
 	@hack/dist.sh

@@ -13,7 +13,7 @@ src/guest/build.sh "$base"
 newest=$(find pom.xml src/main src/test -newer target/dist/agent.classpath -print -quit 2>/dev/null || echo all)
 if [ -n "$newest" ] || [ ! -d target/test-classes ]; then
   echo "== operator and agent"
-  mvn -q package -DskipTests
+  mvn -q package -DskipTests # the unit tests are those of make test; here they are only compiled, GuestTest among them
   hack/dist.sh
 fi
 
