@@ -65,36 +65,6 @@ record Journal(Granted granted, Before before, Phase phase, long since) {
       mainFile = mainFile == null ? "" : mainFile;
     }
 
-    /** Without a proof. */
-    Granted(
-        long attempt,
-        String hash,
-        String policy,
-        String bootId,
-        KubeletFragment fragment,
-        long windowMillis,
-        String unit,
-        String dropInDirectory,
-        String rootDirectory,
-        Form form,
-        List<String> execStart,
-        String mainFile) {
-      this(
-          attempt,
-          hash,
-          policy,
-          bootId,
-          fragment,
-          windowMillis,
-          unit,
-          dropInDirectory,
-          rootDirectory,
-          form,
-          execStart,
-          mainFile,
-          false);
-    }
-
     Duration window() {
       return Duration.ofMillis(windowMillis);
     }

@@ -343,7 +343,8 @@ class GuardScriptTest {
             "/var/lib/kubelet",
             Journal.Form.DROP_IN,
             List.of(),
-            "");
+            "",
+            false);
     var journal =
         new Journal(
             granted, new Journal.Before(saved, List.of(CPU), Map.of()), new Phase.Stopping(), 0);

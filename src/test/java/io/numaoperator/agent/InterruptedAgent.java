@@ -90,7 +90,8 @@ public final class InterruptedAgent {
         kubelet.rootDirectory(),
         Journal.Form.DROP_IN,
         List.of(),
-        "");
+        "",
+        false);
   }
 
   /** Counts what is about to be changed, and ends the process there. */

@@ -291,7 +291,8 @@ class ObserverTest {
             FakeKubeletHost.ROOT,
             Journal.Form.MAIN_FILE,
             List.of(),
-            FakeKubeletHost.MAIN_FILE);
+            FakeKubeletHost.MAIN_FILE,
+            false);
     var edit = new MainFileEdit(node);
     edit.prepare(granted);
     edit.write(granted);
@@ -368,7 +369,8 @@ class ObserverTest {
             "",
             Journal.Form.DROP_IN,
             List.of(),
-            "");
+            "",
+            false);
     new JournalStore(node)
         .save(new Journal(granted, Journal.Before.unknown(), new Phase.Done(result, ""), 0));
   }
