@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -125,13 +126,10 @@ final class Agent {
   }
 
   private void observe() throws IOException, InterruptedException {
-    var status = observer.look();
+    var status = observer.look(this::proofPods);
     wakeExecutor.release();
     var last = lastAttempt();
     status.attempt = last.orElse(null);
-    if (status.containers != null && state.get().isPresent()) {
-      ProofContainers.separate(status.containers, GrantedProof.of(state.get().get()).pods());
-    }
     guardFault.get().ifPresent(fault -> addError(status, fault));
     if (state.get().isPresent()) {
       compareTopology(state.get().get(), status);
@@ -143,6 +141,10 @@ final class Agent {
     boolean busy = last.isPresent() && last.get().result == null;
     pause(wakeObserver, busy ? BUSY : IDLE);
     Thread.sleep(BURST); // an admission writes several files: one look for all
+  }
+
+  private Set<String> proofPods() {
+    return state.get().map(GrantedProof::of).map(GrantedProof::pods).orElse(Set.of());
   }
 
   /**

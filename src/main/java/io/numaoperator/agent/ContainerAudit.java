@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Pure: turns what PodResources says into counts of devices and placements of containers. */
@@ -61,6 +62,23 @@ final class ContainerAudit {
   }
 
   /**
+   * Judges all containers. Proof pods are told, and nobody's workload: theirs are in no number and
+   * no list but their own.
+   *
+   * @param proofPods namespace/name
+   */
+  static Containers containers(
+      List<Container> containers, Machine machine, boolean scopePod, Set<String> proofPods) {
+    var parts =
+        containers.stream()
+            .collect(Collectors.partitioningBy(c -> proofPods.contains(c.podName())));
+    var result = containers(parts.get(false), machine, scopePod);
+    var proofs = containers(parts.get(true), machine, scopePod).placed;
+    result.proofs = proofs.isEmpty() ? null : proofs;
+    return result;
+  }
+
+  /**
    * Judges all containers and lists those that hold something.
    *
    * @param scopePod whether the kubelet aligns whole pods: then each container is as its pod is
@@ -68,8 +86,7 @@ final class ContainerAudit {
   static Containers containers(List<Container> containers, Machine machine, boolean scopePod) {
     var pods = new LinkedHashMap<String, List<Container>>();
     for (var container : containers) {
-      pods.computeIfAbsent(container.namespace() + "/" + container.pod(), p -> new ArrayList<>())
-          .add(container);
+      pods.computeIfAbsent(container.podName(), p -> new ArrayList<>()).add(container);
     }
     var result = new Containers();
     var placed = new ArrayList<PlacedContainer>();
@@ -130,7 +147,7 @@ final class ContainerAudit {
   private static PlacedContainer placed(
       Container container, io.numaoperator.topology.Placement placement, Placement verdict) {
     var placed = new PlacedContainer();
-    placed.pod = container.namespace() + "/" + container.pod();
+    placed.pod = container.podName();
     placed.container = container.name();
     placed.placement = verdict;
     placed.cpus = container.cpus().format();

@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Looks at the node. What cannot be seen now stays as it was last seen, and {@code agentError} says
@@ -79,8 +81,12 @@ final class Observer {
     }
   }
 
-  /** One look. The result is valid until the next. */
-  NumaNodeStateStatus look() {
+  /**
+   * One look. The result is valid until the next.
+   *
+   * @param proofPods namespace/name; asked after the kubelet, since a pod is granted before it runs
+   */
+  NumaNodeStateStatus look(Supplier<Set<String>> proofPods) {
     var problems = new ArrayList<String>();
     var now = node.time().now();
     attempt(problems, () -> status.bootId = node.host().bootId());
@@ -96,7 +102,7 @@ final class Observer {
       node(now);
       attempt(problems, this::config);
       attempt(problems, this::baseline);
-      attempt(problems, this::handedOut);
+      attempt(problems, () -> handedOut(proofPods));
     }
     status.agentError = problems.isEmpty() ? null : shortened(String.join("; ", problems));
     return status;
@@ -271,13 +277,14 @@ final class Observer {
     }
   }
 
-  private void handedOut() throws IOException {
+  private void handedOut(Supplier<Set<String>> proofPods) throws IOException {
     report = Optional.empty();
     var allocatable = node.podResources().allocatable();
     var containers = node.podResources().list();
     ContainerAudit.devices(status.inventory, allocatable);
     status.containers =
-        ContainerAudit.containers(containers, Machine.of(status.inventory), isScopePod());
+        ContainerAudit.containers(
+            containers, Machine.of(status.inventory), isScopePod(), proofPods.get());
     if (status.effective != null && configOf == status.inventory.kubelet.pid) {
       report =
           Optional.of(

@@ -48,6 +48,11 @@ interface PodResources {
       this(namespace, pod, name, cpus, memory, devices, false);
     }
 
+    /** Namespace/name of its pod. */
+    String podName() {
+      return namespace + "/" + pod;
+    }
+
     /** It would be hurt by a change of the managers' state. */
     boolean holdsExclusive() {
       return !cpus.isEmpty() || !devices.isEmpty() || !memory.isEmpty();

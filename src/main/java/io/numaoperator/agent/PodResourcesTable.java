@@ -36,7 +36,7 @@ final class PodResourcesTable {
     var devices = new TreeMap<String, Integer>();
     container.devices().forEach(device -> devices.merge(device.resource(), 1, Integer::sum));
     return List.of(
-        container.namespace() + "/" + container.pod(),
+        container.podName(),
         container.name(),
         shown(container.cpus().format()),
         shown(

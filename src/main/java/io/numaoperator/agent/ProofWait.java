@@ -82,7 +82,7 @@ final class ProofWait {
   private boolean areGone(Set<String> pods) {
     try {
       return node.podResources().list().stream()
-          .noneMatch(container -> pods.contains(container.namespace() + "/" + container.pod()));
+          .noneMatch(container -> pods.contains(container.podName()));
     } catch (IOException e) {
       return false;
     }

@@ -176,6 +176,48 @@ class ContainerAuditTest {
     assertThat(result.aligned).isEqualTo(70);
   }
 
+  @Test
+  void proofPodsAreNobodysWorkload() {
+    var containers = new ArrayList<Container>();
+    containers.add(container("p-0", CpuSet.of(0), gpu("a", 1)));
+    containers.add(container("p-1", CpuSet.of(1)));
+    containers.add(container("llm", CpuSet.of(2)));
+    for (int i = 0; i < 5; i++) {
+      containers.add(container("web-" + i, CpuSet.EMPTY));
+    }
+    var result =
+        ContainerAudit.containers(
+            containers, Machine.of(inventory()), false, Set.of("ns/p-0", "ns/p-1"));
+    assertThat(result.placed).extracting(c -> c.pod).containsExactly("ns/llm");
+    assertThat(result.proofs).extracting(c -> c.pod).containsExactly("ns/p-0", "ns/p-1");
+    assertThat(List.of(result.aligned, result.crossNuma, result.notPinned))
+        .containsExactly(1, 0, 5);
+  }
+
+  @Test
+  void withoutAProofNothingIsApart() {
+    var containers = List.of(container("p-0", CpuSet.of(0)));
+    var result = ContainerAudit.containers(containers, Machine.of(inventory()), false, Set.of());
+    assertThat(result.placed).hasSize(1);
+    assertThat(result.aligned).isEqualTo(1);
+    assertThat(result.proofs).isNull();
+  }
+
+  /** What others hold takes no proof pod off the list. */
+  @Test
+  void proofPodsAreListedBesideAFullList() {
+    var containers = new ArrayList<Container>();
+    for (int i = 0; i < 70; i++) {
+      containers.add(container("a" + i, CpuSet.of(0)));
+    }
+    containers.add(container("p-0", CpuSet.of(1)));
+    var result =
+        ContainerAudit.containers(containers, Machine.of(inventory()), false, Set.of("ns/p-0"));
+    assertThat(result.proofs).hasSize(1);
+    assertThat(result.placedLeftOut).isEqualTo(6);
+    assertThat(result.aligned).isEqualTo(70);
+  }
+
   private static Device gpu(String id, int zone) {
     return new Device(GPU, id, Set.of(zone));
   }

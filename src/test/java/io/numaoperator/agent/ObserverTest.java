@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ class ObserverTest {
   @TempDir Path root;
   private final FakeKubeletHost node = new FakeKubeletHost();
   private final LastSeen seen = new LastSeen();
+  private Set<String> proofPods = Set.of();
   private Observer observer;
 
   @BeforeEach
@@ -64,6 +66,10 @@ class ObserverTest {
         seen);
   }
 
+  private NumaNodeStateStatus look() {
+    return observer.look(() -> proofPods);
+  }
+
   private void kubelet() throws IOException {
     kubelet("--config-dir=" + FakeKubeletHost.DROP_IN_DIRECTORY + "/");
   }
@@ -86,7 +92,7 @@ class ObserverTest {
   @Test
   void seesANodeThatIsWell() {
     node.containers.add(FakeKubeletHost.pinned());
-    var status = observer.look();
+    var status = look();
     assertThat(status.agentError).isNull();
     assertThat(status.bootId).isEqualTo("boot-1");
     assertThat(status.dropInHash).isNull();
@@ -112,6 +118,18 @@ class ObserverTest {
   }
 
   @Test
+  void proofPodsStayApartInAReportThatIsKept() throws IOException {
+    node.containers.add(FakeKubeletHost.pinned());
+    proofPods = Set.of("default/train-0");
+    look();
+    node.stop(FakeKubeletHost.UNIT);
+    var status = look();
+    assertThat(status.agentError).contains("the kubelet is down");
+    assertThat(status.containers.proofs).hasSize(1);
+    assertThat(status.containers.aligned).isZero();
+  }
+
+  @Test
   void seesWhoElseWritesForTheKubelet() {
     var main = "evictionHard: {memory.available: 5%}\nenforceNodeAllocatable: []\n";
     node.files.put(FakeKubeletHost.MAIN_FILE, main.getBytes(UTF_8));
@@ -121,7 +139,7 @@ class ObserverTest {
     dropIn("99/notes.txt", "cpuManagerPolicy: static");
     node.files.put(FakeKubeletHost.ROOT + "/plugins/gpu.nvidia.com/dra.sock", new byte[0]);
     node.files.put(FakeKubeletHost.ROOT + "/plugins/csi.example.com/csi.sock", new byte[0]);
-    var status = observer.look();
+    var status = look();
     assertThat(status.agentError).isNull();
     assertThat(status.files.below.evictionHard).containsExactly(entry("memory.available", "5%"));
     assertThat(status.files.below.systemReserved).containsExactly(entry("memory", "1Gi"));
@@ -134,15 +152,15 @@ class ObserverTest {
 
   @Test
   void filesThatCannotBeReadAreToldAndNothingOldIsKept() {
-    observer.look();
+    look();
     dropIn("95-other.conf", "a: [");
-    var status = observer.look();
+    var status = look();
     assertThat(status.agentError).startsWith("95-other.conf is not YAML");
     assertThat(status.files).isNull();
     node.files.remove(FakeKubeletHost.DROP_IN_DIRECTORY + "/95-other.conf");
     node.files.remove(FakeKubeletHost.MAIN_FILE); // beyond the agent's mounts
-    assertThat(observer.look().agentError).isNull();
-    assertThat(observer.look().files).isNull();
+    assertThat(look().agentError).isNull();
+    assertThat(look().files).isNull();
   }
 
   private void dropIn(String name, String text) {
@@ -151,9 +169,9 @@ class ObserverTest {
 
   @Test
   void aKubeletThatIsDownIsToldAndTheRestIsKept() throws IOException {
-    observer.look();
+    look();
     node.stop(FakeKubeletHost.UNIT);
-    var status = observer.look();
+    var status = look();
     assertThat(status.agentError)
         .isEqualTo("the kubelet is down: kubelet.service is inactive (dead)");
     assertThat(status.inventory.kubelet.pid).isNull();
@@ -164,24 +182,24 @@ class ObserverTest {
     node.start(FakeKubeletHost.UNIT);
     node.sleep(Duration.ofSeconds(10));
     kubelet();
-    assertThat(observer.look().agentError).isNull();
+    assertThat(look().agentError).isNull();
   }
 
   @Test
   void aNewProcessIsAskedForItsConfiguration() throws IOException {
-    observer.look();
+    look();
     var fragment = new KubeletFragment();
     fragment.topologyManagerPolicy = "best-effort";
     node.files.put(FakeKubeletHost.DROP_IN, DropIn.render(fragment));
-    assertThat(observer.look().dropInHash).isEqualTo(DropIn.hash(fragment));
-    assertThat(observer.look().effective.settings.topologyManagerPolicy).isEqualTo("none");
+    assertThat(look().dropInHash).isEqualTo(DropIn.hash(fragment));
+    assertThat(look().effective.settings.topologyManagerPolicy).isEqualTo("none");
 
     node.stop(FakeKubeletHost.UNIT);
     node.start(FakeKubeletHost.UNIT);
     kubelet();
-    assertThat(observer.look().agentError).contains("connection refused");
+    assertThat(look().agentError).contains("connection refused");
     node.sleep(Duration.ofSeconds(10));
-    var status = observer.look();
+    var status = look();
     assertThat(status.agentError).isNull();
     assertThat(status.effective.settings.topologyManagerPolicy).isEqualTo("best-effort");
     assertThat(status.effective.pid).isEqualTo(status.inventory.kubelet.pid);
@@ -201,7 +219,7 @@ class ObserverTest {
   /** Also when the file is gone and the kubelet runs on, or was damaged. */
   @Test
   void theNodesOwnSettingsDoNotDependOnOurDropIn() throws IOException {
-    assertThat(observer.look().baseline.topologyManagerPolicy).isEqualTo("none");
+    assertThat(look().baseline.topologyManagerPolicy).isEqualTo("none");
     var fragment = new KubeletFragment();
     fragment.topologyManagerPolicy = "best-effort";
     fragment.systemReserved = Map.of("memory", "9Gi");
@@ -213,25 +231,25 @@ class ObserverTest {
         FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner/earlier.conf",
         "systemReserved: {memory: 5Gi}".getBytes(UTF_8));
     restart();
-    var status = observer.look();
+    var status = look();
     assertThat(status.effective.settings.topologyManagerPolicy).isEqualTo("best-effort");
     assertThat(status.baseline.topologyManagerPolicy).isEqualTo("none");
     assertThat(status.baseline.systemReserved).isEqualTo(Map.of("memory", "1Gi"));
 
     // an edit of the owner's file counts at once, without a restart
     node.files.put(foreign, "systemReserved: {memory: 2Gi}".getBytes(UTF_8));
-    assertThat(observer.look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
+    assertThat(look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
 
     journal(fragment);
     for (var damage : List.of("", "]:")) {
       node.files.put(FakeKubeletHost.DROP_IN, damage.getBytes(UTF_8));
-      assertThat(observer.look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
+      assertThat(look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
     }
     node.files.remove(FakeKubeletHost.DROP_IN);
-    assertThat(observer.look().baseline.topologyManagerPolicy).isEqualTo("none");
+    assertThat(look().baseline.topologyManagerPolicy).isEqualTo("none");
 
     node.files.put(foreign, "]:".getBytes(UTF_8));
-    assertThat(observer.look().agentError).contains("own configuration files cannot be read");
+    assertThat(look().agentError).contains("own configuration files cannot be read");
   }
 
   /** It is too old to be asked, and the file that it reads has our values in it. */
@@ -244,9 +262,9 @@ class ObserverTest {
     restart("--v=2");
     var processes = new Processes(root.resolve("proc"));
     observer = observer(new ConfigReader(node, node, seen, processes));
-    observer.look(); // the version comes with the Node
+    look(); // the version comes with the Node
     restart("--v=2");
-    var before = observer.look();
+    var before = look();
     assertThat(before.agentError).isNull();
     assertThat(before.effective.source).isEqualTo(Source.Files);
     assertThat(before.dropInHash).isNull();
@@ -258,7 +276,7 @@ class ObserverTest {
     fragment.systemReserved = Map.of("memory", "9Gi");
     edit(fragment);
     restart("--v=2");
-    var status = observer.look();
+    var status = look();
     assertThat(status.agentError).isNull();
     assertThat(status.effective.settings.systemReserved).isEqualTo(Map.of("memory", "9Gi"));
     assertThat(status.dropInHash).isEqualTo(DropIn.hash(fragment));
@@ -268,9 +286,9 @@ class ObserverTest {
     // kubeadm upgrade, say: the file is its owner's again, though the kubelet runs on
     node.files.put(FakeKubeletHost.MAIN_FILE, owners.replace("1Gi", "2Gi").getBytes(UTF_8));
     journal(fragment);
-    assertThat(observer.look().dropInHash).isNull();
-    assertThat(observer.look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
-    assertThat(observer.look().baseline.topologyManagerPolicy).isNull();
+    assertThat(look().dropInHash).isNull();
+    assertThat(look().baseline.systemReserved).isEqualTo(Map.of("memory", "2Gi"));
+    assertThat(look().baseline.topologyManagerPolicy).isNull();
   }
 
   private static JsonNode json(KubeletFragment settings) {
@@ -310,19 +328,19 @@ class ObserverTest {
     fragment.enforceNodeAllocatable = List.of("none");
     node.files.put(FakeKubeletHost.DROP_IN, DropIn.render(fragment));
     restart();
-    assertThat(observer.look().inventory.kubelet.unitDropIn).isNull();
-    assertThat(observer.look().baseline.enforceNodeAllocatable)
+    assertThat(look().inventory.kubelet.unitDropIn).isNull();
+    assertThat(look().baseline.enforceNodeAllocatable)
         .as("the owner gave it the directory: the empty list is lost in the merge")
         .containsExactly("pods");
 
     var unit = UnitDropIn.path(FakeKubeletHost.UNIT);
     node.files.put(unit, new byte[0]);
-    assertThat(observer.look().inventory.kubelet.unitDropIn).isEqualTo(unit);
-    assertThat(observer.look().baseline.enforceNodeAllocatable).isNull();
+    assertThat(look().inventory.kubelet.unitDropIn).isEqualTo(unit);
+    assertThat(look().baseline.enforceNodeAllocatable).isNull();
 
     dropIn("10-owner.conf", "maxPods: 100"); // so it will stay
-    assertThat(observer.look().inventory.kubelet.unitDropIn).isNull();
-    assertThat(observer.look().baseline.enforceNodeAllocatable).containsExactly("pods");
+    assertThat(look().inventory.kubelet.unitDropIn).isNull();
+    assertThat(look().baseline.enforceNodeAllocatable).containsExactly("pods");
   }
 
   /** What a change that was taken back had written runs nowhere: the kubelet's word is enough. */
@@ -337,18 +355,16 @@ class ObserverTest {
     fragment.topologyManagerPolicy = "best-effort";
     for (var result : List.of(Result.Refused, Result.RolledBack)) {
       journal(fragment, result);
-      assertThat(observer.look().baseline.topologyManagerPolicy)
-          .as(result.name())
-          .isEqualTo("restricted");
+      assertThat(look().baseline.topologyManagerPolicy).as(result.name()).isEqualTo("restricted");
     }
     node.files.put(FakeKubeletHost.DROP_IN_DIRECTORY + "/10-owner.conf", "]:".getBytes(UTF_8));
     journal(new KubeletFragment(), Result.Succeeded);
     node.files.put(FakeKubeletHost.DROP_IN, DropIn.render(new KubeletFragment()));
-    assertThat(observer.look().agentError)
+    assertThat(look().agentError)
         .as("an empty one is nothing to take out")
         .doesNotContain("own configuration files");
     journal(fragment, Result.RollbackFailed);
-    assertThat(observer.look().agentError).contains("own configuration files cannot be read");
+    assertThat(look().agentError).contains("own configuration files cannot be read");
   }
 
   private void journal(KubeletFragment fragment) throws IOException {
@@ -378,19 +394,19 @@ class ObserverTest {
   @Test
   void aConfigurationThatWasNotAnsweredIsAskedForAgain() {
     node.apiAway = true;
-    assertThat(observer.look().agentError).contains("HTTP 401");
+    assertThat(look().agentError).contains("HTTP 401");
     assertThat(observer.report()).isEmpty();
     node.apiAway = false;
-    assertThat(observer.look().agentError).isNull();
+    assertThat(look().agentError).isNull();
     assertThat(observer.report()).isPresent();
   }
 
   @Test
   void aStateFileThatIsGoneIsNotReported() {
-    observer.look();
+    look();
     node.files.remove(FakeKubeletHost.CPU_STATE);
     node.files.put(FakeKubeletHost.MEMORY_STATE, "torn".getBytes(UTF_8));
-    NumaNodeStateStatus status = observer.look();
+    NumaNodeStateStatus status = look();
     assertThat(status.stateFiles.memoryPolicy).isNull();
   }
 
@@ -398,7 +414,7 @@ class ObserverTest {
   void noKubeletUnitIsTold() throws IOException {
     var pid = node.state(FakeKubeletHost.UNIT).orElseThrow().mainPid();
     file("proc/" + pid + "/cmdline", "/bin/sh\0-c\0kubelet\0");
-    assertThat(observer.look().agentError)
+    assertThat(look().agentError)
         .isEqualTo("the main process of kubelet.service is /bin/sh, not a kubelet");
   }
 
