@@ -48,7 +48,7 @@ final class AttemptExecutor {
     this.log = log;
     this.fences = new Fences(node);
     this.change = new KubeletChange(node, store, guard, log);
-    this.verification = new Verification(node, log);
+    this.verification = new Verification(node, store, log);
     this.proof = new ProofWait(node, log);
   }
 

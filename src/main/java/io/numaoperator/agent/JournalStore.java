@@ -66,12 +66,11 @@ final class JournalStore {
       host.delete(saved.path());
       return;
     }
-    var bytes =
-        host.read(backup(saved.path()))
-            .orElseThrow(() -> new IOException("the backup of " + saved.path() + " is gone"));
-    var found = host.read(saved.path());
-    if (found.isEmpty() || !Arrays.equals(found.get(), bytes)) {
-      host.write(saved.path(), bytes);
+    if (!isAsBefore(saved)) {
+      host.write(
+          saved.path(),
+          host.read(backup(saved.path()))
+              .orElseThrow(() -> new IOException("the backup of " + saved.path() + " is gone")));
     }
   }
 

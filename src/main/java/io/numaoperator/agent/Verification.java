@@ -30,11 +30,15 @@ final class Verification {
   private static final Duration POLL = Duration.ofSeconds(2);
 
   private final NodeAccess node;
+  private final JournalStore store;
+  private final KubeletFiles files;
   private final Verifier verifier;
   private final Log log;
 
-  Verification(NodeAccess node, Log log) {
+  Verification(NodeAccess node, JournalStore store, Log log) {
     this.node = node;
+    this.store = store;
+    this.files = new KubeletFiles(node.host());
     this.verifier = new Verifier(node);
     this.log = log;
   }
@@ -159,14 +163,13 @@ final class Verification {
         journal.granted().mainFile().isEmpty() ? null : journal.granted().mainFile();
     kubelet.dropInDirectory = journal.granted().dropInDirectory();
     var nothing = JsonNodeFactory.instance.objectNode();
-    var store = new JournalStore(node.host());
     try {
       for (var saved : journal.savedConfiguration()) {
         if (!store.isAsBefore(saved)) {
           return nothing;
         }
       }
-      return new KubeletFiles(node.host()).merged(kubelet).orElse(nothing);
+      return files.merged(kubelet).orElse(nothing);
     } catch (IOException e) {
       return nothing;
     }
