@@ -7,13 +7,9 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.utils.Serialization;
-import io.numaoperator.api.NumaNodeState;
-import io.numaoperator.api.NumaPolicy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,13 +27,11 @@ class CliLabTest {
   private static KubernetesClient client;
 
   @BeforeAll
-  static void up() throws IOException {
+  static void up() {
     lab = Lab.up("--nodes", "1");
     client = lab.client();
     lab.install();
-    var policy = Serialization.unmarshal(Files.readString(Path.of(SAMPLE)), NumaPolicy.class);
-    policy.getSpec().rollout.verification.window = "5s";
-    client.resource(policy).create();
+    client.resource(Lab.sample()).create();
   }
 
   @AfterAll
@@ -163,7 +157,7 @@ class CliLabTest {
 
   /** Rendered by the same functions, applied by the operator: nothing differs but our window. */
   private static void thePlanIsTheOperators() {
-    var state = client.resources(NumaNodeState.class).withName("gpu-1").get();
+    var state = lab.state("gpu-1").orElseThrow();
     var rendered = numa("render", "-f", SAMPLE);
     assertThat(rendered.exit()).as(rendered.err()).isZero();
     assertThat(rendered.out())

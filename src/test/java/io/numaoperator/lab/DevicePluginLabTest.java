@@ -10,19 +10,15 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.numaoperator.api.Condition;
 import io.numaoperator.api.DevicePluginPolicy.Provider;
 import io.numaoperator.api.KubeletPolicy.TopologyScope;
 import io.numaoperator.api.Names;
-import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.nvidia.ClusterPolicy;
 import io.numaoperator.plan.device.NvidiaConfig;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,7 +26,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -81,7 +76,7 @@ class DevicePluginLabTest {
   }
 
   @BeforeAll
-  static void up() throws IOException {
+  static void up() {
     lab = Lab.up("--nodes", "2");
     client = lab.client();
     client.nodes().watch(CORDONS);
@@ -93,14 +88,11 @@ class DevicePluginLabTest {
     }
     lab.install();
     lab.kubectl("apply", "-f", "src/test/resources/lab/fake-device-plugins.yaml");
-    var policy =
-        Serialization.unmarshal(
-            Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
-    policy.getSpec().rollout.verification.window = "5s";
+    var policy = Lab.sample();
     policy.getSpec().scheduler.provider = SchedulerPolicy.Provider.None;
     policy.getSpec().kubelet.topologyManager.scope = TopologyScope.Container;
     client.resource(policy).create();
-    NODES.forEach(node -> awaitNode(node, "AlignmentReady", DevicePluginLabTest::isTrue));
+    NODES.forEach(node -> lab.awaitNode(node, "AlignmentReady", Lab::isTrue));
   }
 
   @AfterAll
@@ -115,12 +107,13 @@ class DevicePluginLabTest {
   void tellsTheOwnerOnceWhatToRunAndTouchesNothingBefore() {
     runPlugin("nvidia");
     edit(policy -> policy.getSpec().devicePlugin.provider = Provider.NVIDIA);
-    awaitPolicy(
+    lab.awaitPolicy(
+        POLICY,
         "DevicesReporting",
         c ->
             c.reason.equals("HelmOwnerMustReferToConfig")
                 && c.message.contains("--set config.name=numaoperator-nvidia-config"));
-    awaitNode("gpu-1", "DevicesReporting", c -> c.reason.equals("HelmOwnerMustReferToConfig"));
+    lab.awaitNode("gpu-1", "DevicesReporting", c -> c.reason.equals("HelmOwnerMustReferToConfig"));
     assertThat(configMap("nvidia-device-plugin", "numaoperator-nvidia-config").getData())
         .containsKey("default");
     NODES.forEach(node -> assertThat(label(node)).isEmpty());
@@ -141,7 +134,7 @@ class DevicePluginLabTest {
         "{\"spec\":{\"template\":{\"spec\":{\"volumes\":[{\"name\":\"available-configs\","
             + "\"configMap\":{\"name\":\"numaoperator-nvidia-config\"}}]}}}}");
     for (var node : NODES) {
-      awaitNode(node, "DevicesReporting", DevicePluginLabTest::isTrue);
+      lab.awaitNode(node, "DevicesReporting", Lab::isTrue);
       var label = label(node).orElseThrow();
       assertThat(NvidiaConfig.isOurs(label)).isTrue();
       await()
@@ -150,7 +143,7 @@ class DevicePluginLabTest {
                   assertThat(log(node, "nvidia-device-plugin"))
                       .contains("loaded " + label, "passDeviceSpecs: true", "migStrategy: none"));
     }
-    awaitPolicy("DevicesReporting", DevicePluginLabTest::isTrue);
+    lab.awaitPolicy(POLICY, "DevicesReporting", Lab::isTrue);
     assertThat(CORDONS.cordons.get() - cordons).isEqualTo(2);
   }
 
@@ -168,7 +161,7 @@ class DevicePluginLabTest {
         "-p",
         "[{\"op\":\"replace\",\"path\":\"/spec/template/spec/nodeSelector\","
             + "\"value\":{\"plugin-too\":\"hami\"}}]");
-    awaitNode("gpu-1", "DevicesReporting", c -> c.reason.equals("DevicePluginsConflict"));
+    lab.awaitNode("gpu-1", "DevicesReporting", c -> c.reason.equals("DevicePluginsConflict"));
     lab.kubectl(
         "-n",
         "hami-system",
@@ -179,7 +172,7 @@ class DevicePluginLabTest {
         "-p",
         "[{\"op\":\"replace\",\"path\":\"/spec/template/spec/nodeSelector\","
             + "\"value\":{\"plugin\":\"hami\"}}]");
-    awaitNode("gpu-1", "DevicesReporting", DevicePluginLabTest::isTrue);
+    lab.awaitNode("gpu-1", "DevicesReporting", Lab::isTrue);
   }
 
   // ---- HAMi's
@@ -199,7 +192,7 @@ class DevicePluginLabTest {
                   assertThat(log(node, "hami-system"))
                       .contains("\"" + node + "\"", "\"enablenumatopology\" : true"));
       await(node).atMost(Lab.LONG).until(() -> mark(node).startsWith("HAMi/Loaded/"));
-      awaitNode(node, "DevicesReporting", DevicePluginLabTest::isTrue);
+      lab.awaitNode(node, "DevicesReporting", Lab::isTrue);
       assertThat(label(node)).isEmpty();
     }
   }
@@ -219,7 +212,7 @@ class DevicePluginLabTest {
           .atMost(Lab.LONG)
           .ignoreExceptions()
           .until(() -> log(node, "hami-system").contains("\"devicesplitcount\" : 7"));
-      awaitNode(node, "DevicesReporting", DevicePluginLabTest::isTrue);
+      lab.awaitNode(node, "DevicesReporting", Lab::isTrue);
     }
     assertThat(NODES.stream().map(node -> plugin(node, "hami-system")).toList())
         .extracting(pod -> pod.getMetadata().getUid())
@@ -239,7 +232,7 @@ class DevicePluginLabTest {
           policy.getSpec().devicePlugin.hami = null;
           policy.getSpec().devicePlugin.provider = Provider.GPUOperator;
         });
-    awaitPolicy("DevicesReporting", c -> c.reason.equals("ClusterPolicyIsHelms"));
+    lab.awaitPolicy(POLICY, "DevicesReporting", c -> c.reason.equals("ClusterPolicyIsHelms"));
     assertThat(clusterPolicy().getMetadata().getGeneration()).isEqualTo(1);
     lab.kubectl("delete", "clusterpolicy", "cluster-policy");
   }
@@ -289,7 +282,7 @@ class DevicePluginLabTest {
     lab.kubectl("-n", "hami-system", "delete", "daemonset", "fake-hami-device-plugin");
     for (var node : NODES) {
       await(node).atMost(Lab.LONG).until(() -> mark(node).isEmpty() && label(node).isEmpty());
-      awaitNode(node, "DevicesReporting", DevicePluginLabTest::isTrue);
+      lab.awaitNode(node, "DevicesReporting", Lab::isTrue);
     }
     await("our ConfigMaps are gone")
         .atMost(Lab.LONG)
@@ -384,63 +377,7 @@ class DevicePluginLabTest {
         .getLog();
   }
 
-  /** Tried again when the operator wrote the status meanwhile. */
   private static void edit(Consumer<NumaPolicy> change) {
-    await()
-        .ignoreExceptionsMatching(e -> e.getMessage().contains("has been modified"))
-        .until(
-            () ->
-                client
-                        .resources(NumaPolicy.class)
-                        .withName(POLICY)
-                        .edit(
-                            policy -> {
-                              change.accept(policy);
-                              return policy;
-                            })
-                    != null);
-  }
-
-  private static void awaitNode(String node, String type, Predicate<Condition> as) {
-    await(node + " " + type)
-        .atMost(Lab.LONG)
-        .pollInterval(Duration.ofMillis(500))
-        .ignoreExceptions()
-        .until(
-            () ->
-                client
-                    .resources(NumaNodeState.class)
-                    .withName(node)
-                    .get()
-                    .getStatus()
-                    .conditions
-                    .stream()
-                    .filter(c -> c.type.equals(type))
-                    .findFirst(),
-            c -> c.isPresent() && as.test(c.get()));
-  }
-
-  private static void awaitPolicy(String type, Predicate<Condition> as) {
-    await(type)
-        .atMost(Lab.LONG)
-        .pollInterval(Duration.ofMillis(500))
-        .ignoreExceptions()
-        .until(
-            () -> {
-              var policy = client.resources(NumaPolicy.class).withName(POLICY).get();
-              return policy
-                      .getMetadata()
-                      .getGeneration()
-                      .equals(policy.getStatus().observedGeneration)
-                  ? policy.getStatus().conditions.stream()
-                      .filter(c -> c.type.equals(type))
-                      .findFirst()
-                  : Optional.<Condition>empty();
-            },
-            c -> c.isPresent() && as.test(c.get()));
-  }
-
-  private static boolean isTrue(Condition c) {
-    return c.status == Condition.Status.True;
+    lab.edit(POLICY, change);
   }
 }

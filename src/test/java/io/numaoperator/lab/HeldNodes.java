@@ -1,7 +1,6 @@
 package io.numaoperator.lab;
 
 import io.fabric8.kubernetes.api.model.IntOrString;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
@@ -122,22 +121,15 @@ final class HeldNodes {
 
   /** Over all of them at once. */
   static NumaPolicy policy() {
-    try {
-      var policy =
-          Serialization.unmarshal(
-              Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
-      policy.getMetadata().setName(POLICY);
-      var spec = policy.getSpec();
-      spec.nodeSelector.matchLabels = Map.of("pool", POLICY);
-      spec.scheduler.provider = SchedulerPolicy.Provider.None;
-      spec.rollout.maxUnavailable = new IntOrString("100%");
-      spec.rollout.pauseOnFailure = false;
-      spec.rollout.verification.window = "5s";
-      spec.rollout.verification.proofPod = false; // ProofLabTest interrupts proofs
-      return policy;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    var policy = Lab.sample();
+    policy.getMetadata().setName(POLICY);
+    var spec = policy.getSpec();
+    spec.nodeSelector.matchLabels = Map.of("pool", POLICY);
+    spec.scheduler.provider = SchedulerPolicy.Provider.None;
+    spec.rollout.maxUnavailable = new IntOrString("100%");
+    spec.rollout.pauseOnFailure = false;
+    spec.rollout.verification.proofPod = false; // ProofLabTest interrupts proofs
+    return policy;
   }
 
   /** Puts the wrapper there; the kubelet that runs goes on. */

@@ -115,13 +115,10 @@ class InterruptionLabTest {
   /** Another reservation: the memory manager's state does not outlive it. */
   private static void change() {
     change++;
-    var policy = client.resources(NumaPolicy.class).withName(POLICY);
-    if (policy.get() == null) {
+    if (client.resources(NumaPolicy.class).withName(POLICY).get() == null) {
       client.resource(changed(HeldNodes.policy())).create();
     } else {
-      await()
-          .ignoreExceptionsMatching(e -> e.getMessage().contains("has been modified"))
-          .until(() -> policy.edit(InterruptionLabTest::changed) != null);
+      lab.edit(POLICY, InterruptionLabTest::changed);
     }
   }
 

@@ -1,11 +1,17 @@
 package io.numaoperator.lab;
 
+import static org.awaitility.Awaitility.await;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.numaoperator.api.Condition;
+import io.numaoperator.api.NumaNodeState;
+import io.numaoperator.api.NumaPolicy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -16,10 +22,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
@@ -129,6 +137,84 @@ final class Lab implements AutoCloseable {
         "deployment/numa-operator",
         "--timeout=300s");
   }
+
+  // ---- the operator's objects
+
+  /** The sample policy, with a window that a test can wait for. */
+  static NumaPolicy sample() {
+    try {
+      var policy =
+          Serialization.unmarshal(
+              Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
+      policy.getSpec().rollout.verification.window = "5s";
+      return policy;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Changes a policy; tried again when the operator wrote the status meanwhile. */
+  void edit(String policy, Consumer<NumaPolicy> change) {
+    await()
+        .ignoreExceptionsMatching(e -> e.getMessage().contains("has been modified"))
+        .until(
+            () ->
+                client
+                        .resources(NumaPolicy.class)
+                        .withName(policy)
+                        .edit(
+                            found -> {
+                              change.accept(found);
+                              return found;
+                            })
+                    != null);
+  }
+
+  Optional<NumaNodeState> state(String node) {
+    return Optional.ofNullable(client.resources(NumaNodeState.class).withName(node).get());
+  }
+
+  Optional<Condition> condition(String node, String type) {
+    return state(node).flatMap(s -> find(s.getStatus().conditions, type));
+  }
+
+  /** Of the policy's spec as it is now. */
+  Optional<Condition> policyCondition(String policy, String type) {
+    return Optional.ofNullable(client.resources(NumaPolicy.class).withName(policy).get())
+        .filter(p -> p.getStatus() != null)
+        .filter(p -> p.getMetadata().getGeneration().equals(p.getStatus().observedGeneration))
+        .flatMap(p -> find(p.getStatus().conditions, type));
+  }
+
+  private static Optional<Condition> find(List<Condition> conditions, String type) {
+    return conditions.stream().filter(c -> c.type.equals(type)).findFirst();
+  }
+
+  void awaitNode(String node, String type, Predicate<Condition> as) {
+    await(node + " " + type)
+        .atMost(LONG)
+        .pollInterval(Duration.ofMillis(500))
+        .ignoreExceptions()
+        .until(() -> condition(node, type), c -> c.isPresent() && as.test(c.get()));
+  }
+
+  void awaitPolicy(String policy, String type, Predicate<Condition> as) {
+    await(policy + " " + type)
+        .atMost(LONG)
+        .pollInterval(Duration.ofMillis(500))
+        .ignoreExceptions()
+        .until(() -> policyCondition(policy, type), c -> c.isPresent() && as.test(c.get()));
+  }
+
+  static boolean isTrue(Condition c) {
+    return c.status == Condition.Status.True;
+  }
+
+  boolean isCordoned(String node) {
+    return Boolean.TRUE.equals(client.nodes().withName(node).get().getSpec().getUnschedulable());
+  }
+
+  // ---- commands
 
   String kubectl(String... arguments) {
     return numalab(Stream.concat(Stream.of("kubectl"), Arrays.stream(arguments)));

@@ -8,7 +8,6 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec.ProofVerdict;
@@ -20,10 +19,6 @@ import io.numaoperator.api.NumaNodeStateStatus.Step;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.plan.agent.ProofPod;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -122,21 +117,14 @@ class ProofLabTest {
   }
 
   private static NumaPolicy policy() {
-    try {
-      var policy =
-          Serialization.unmarshal(
-              Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
-      policy.getSpec().rollout.verification.window = "5s";
-      policy.getSpec().scheduler.provider = SchedulerPolicy.Provider.None;
-      policy.getSpec().nodeSelector.matchLabels = Map.of("proof", "a");
-      return policy;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    var policy = Lab.sample();
+    policy.getSpec().scheduler.provider = SchedulerPolicy.Provider.None;
+    policy.getSpec().nodeSelector.matchLabels = Map.of("proof", "a");
+    return policy;
   }
 
   private static Optional<Attempt> attempt(String node) {
-    return Optional.ofNullable(client.resources(NumaNodeState.class).withName(node).get())
+    return lab.state(node)
         .flatMap(state -> Optional.ofNullable(state.getStatus()))
         .flatMap(status -> Optional.ofNullable(status.attempt));
   }
@@ -150,11 +138,7 @@ class ProofLabTest {
   }
 
   private static void awaitInService(String node) {
-    await(node + " in service")
-        .until(
-            () ->
-                !Boolean.TRUE.equals(
-                    client.nodes().withName(node).get().getSpec().getUnschedulable()));
+    await(node + " in service").until(() -> !lab.isCordoned(node));
     await("proof pods are gone")
         .untilAsserted(
             () ->
@@ -260,7 +244,7 @@ class ProofLabTest {
     await("the agent of gpu-2 runs")
         .until(
             () ->
-                Optional.ofNullable(client.resources(NumaNodeState.class).withName("gpu-2").get())
+                lab.state("gpu-2")
                     .flatMap(state -> Optional.ofNullable(state.getStatus()))
                     .flatMap(status -> Optional.ofNullable(status.inventory))
                     .isPresent());

@@ -10,7 +10,6 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.Condition.Status;
 import io.numaoperator.api.Names;
@@ -19,9 +18,6 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.api.nrt.NodeResourceTopology;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -67,14 +63,11 @@ class ReadinessLabTest {
   private static KubernetesClient client;
 
   @BeforeAll
-  static void up() throws IOException {
+  static void up() {
     lab = Lab.up("--nodes", "2");
     client = lab.client();
     lab.install();
-    var policy =
-        Serialization.unmarshal(
-            Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
-    policy.getSpec().rollout.verification.window = "5s";
+    var policy = Lab.sample();
     policy.getSpec().rollout.maxUnavailable = new IntOrString(2);
     client.resource(policy).create();
   }
@@ -87,32 +80,11 @@ class ReadinessLabTest {
   // ---- helpers
 
   private static void edit(Consumer<NumaPolicy> change) {
-    await()
-        .ignoreExceptionsMatching(e -> e.getMessage().contains("has been modified"))
-        .until(
-            () ->
-                client
-                        .resources(NumaPolicy.class)
-                        .withName(POLICY)
-                        .edit(
-                            policy -> {
-                              change.accept(policy);
-                              return policy;
-                            })
-                    != null);
+    lab.edit(POLICY, change);
   }
 
   private static Condition alignment(String node) {
-    return client
-        .resources(NumaNodeState.class)
-        .withName(node)
-        .get()
-        .getStatus()
-        .conditions
-        .stream()
-        .filter(c -> c.type.equals("AlignmentReady"))
-        .findFirst()
-        .orElseThrow();
+    return lab.condition(node, "AlignmentReady").orElseThrow();
   }
 
   private static boolean isLabelled(String node) {
@@ -303,7 +275,7 @@ class ReadinessLabTest {
                         .withLabel("app.kubernetes.io/name", "numa-scheduler")
                         .withGracePeriod(0)
                         .delete();
-                    sleep(Duration.ofMillis(500));
+                    Lab.sleep(Duration.ofMillis(500));
                   }
                 });
     try {
@@ -518,14 +490,5 @@ class ReadinessLabTest {
         GRACE);
     lab.numalab("node", "start", node);
     awaitReady(node);
-  }
-
-  private static void sleep(Duration time) {
-    try {
-      Thread.sleep(time);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
   }
 }

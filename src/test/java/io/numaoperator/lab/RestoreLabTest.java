@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.Names;
-import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateStatus.Attempt;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaPolicy;
@@ -91,19 +90,8 @@ class RestoreLabTest {
     return files + lab.kubectl("get", "--raw", "/api/v1/nodes/" + node + "/proxy/configz");
   }
 
-  private static Optional<NumaNodeState> state(String node) {
-    return Optional.ofNullable(client.resources(NumaNodeState.class).withName(node).get());
-  }
-
   private static Optional<Condition> configured(String node) {
-    return state(node).stream()
-        .flatMap(state -> state.getStatus().conditions.stream())
-        .filter(c -> c.type.equals("KubeletConfigured"))
-        .findFirst();
-  }
-
-  private static boolean inService(String node) {
-    return !Boolean.TRUE.equals(client.nodes().withName(node).get().getSpec().getUnschedulable());
+    return lab.condition(node, "KubeletConfigured");
   }
 
   @Test
@@ -118,7 +106,7 @@ class RestoreLabTest {
           .atMost(Lab.LONG)
           .pollInterval(Duration.ofSeconds(1))
           .ignoreExceptions()
-          .until(() -> configured(node).get().reason.equals("Configured") && inService(node));
+          .until(() -> configured(node).get().reason.equals("Configured") && !lab.isCordoned(node));
       CHANGED.put(node, running(node));
       assertThat(CHANGED.get(node))
           .as(node)
@@ -156,15 +144,15 @@ class RestoreLabTest {
       await(node + " refuses what its owner has")
           .atMost(Lab.LONG)
           .ignoreExceptions()
-          .until(() -> configured(node).get().reason.equals("RolledBack") && inService(node));
+          .until(() -> configured(node).get().reason.equals("RolledBack") && !lab.isCordoned(node));
       var attempt = attempt(node);
       assertThat(attempt.result).isEqualTo(Result.RolledBack);
       assertThat(attempt.error).contains(HeldNodes.REFUSAL);
       assertThat(running(node)).as(node).isEqualTo(CHANGED.get(node));
     }
     for (var node : KILLED) {
-      await(node + " is let go").atMost(Lab.LONG).until(() -> state(node).isEmpty());
-      await(node + " is in service").until(() -> inService(node));
+      await(node + " is let go").atMost(Lab.LONG).until(() -> lab.state(node).isEmpty());
+      await(node + " is in service").until(() -> !lab.isCordoned(node));
       assertThat(running(node)).as(node).isEqualTo(OWN.get(node));
       assertThat(nodes.starts(node)).as("%s: by the guard's timer", node).hasSize(1);
       assertThat(lab.exec(node, "ls", "/var/lib/numaoperator", "/var/lib/numaoperator/guard"))
@@ -197,6 +185,6 @@ class RestoreLabTest {
   }
 
   private static Attempt attempt(String node) {
-    return state(node).orElseThrow().getStatus().attempt;
+    return lab.state(node).orElseThrow().getStatus().attempt;
   }
 }

@@ -155,7 +155,7 @@ class RolloutQuarkusLabTest {
       await().atMost(SOON).until(() -> isAllInService("big"));
       assertThat(watch.cordoned()).contains("n-005").hasSizeBetween(3, 2 + 20 + 20);
       assertThat(attempts("big", Result.RolledBack)).containsExactly("n-005");
-      sleep(Duration.ofSeconds(3));
+      Lab.sleep(Duration.ofSeconds(3));
       assertThat(watch.cordoned()).isEmpty();
       assertThat(watch.most()).isLessThanOrEqualTo(20);
       awaitReason("n-199", "Waiting", "since the change failed on n-005");
@@ -424,14 +424,5 @@ class RolloutQuarkusLabTest {
         .filter(pod -> "Running".equals(pod.getStatus().getPhase()))
         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
         .toList();
-  }
-
-  private static void sleep(Duration time) {
-    try {
-      Thread.sleep(time);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
   }
 }

@@ -9,7 +9,6 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
@@ -17,9 +16,6 @@ import io.numaoperator.topology.fit.Fit;
 import io.numaoperator.topology.fit.KubeletRules;
 import io.numaoperator.topology.fit.NodeFree;
 import io.numaoperator.topology.fit.PodRequest;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -62,15 +58,12 @@ class SchedulingLabTest {
   private static KubernetesClient client;
 
   @BeforeAll
-  static void up() throws IOException {
+  static void up() {
     lab = Lab.up("--nodes", "4");
     client = lab.client();
     lab.install();
     operators(2);
-    var policy =
-        Serialization.unmarshal(
-            Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
-    policy.getSpec().rollout.verification.window = "5s";
+    var policy = Lab.sample();
     policy.getSpec().rollout.maxUnavailable = new IntOrString(2);
     policy.getSpec().scheduler.replicas = 2;
     client.resource(policy).create();

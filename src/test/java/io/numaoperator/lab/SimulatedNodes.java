@@ -369,7 +369,7 @@ final class SimulatedNodes implements AutoCloseable {
     var name = state.getMetadata().getName();
     fences(state, grant, machine).ifPresent(violations::add);
     report(name, machine, grant, Step.Verifying, null);
-    sleep(VERIFICATION);
+    Lab.sleep(VERIFICATION);
     if (failing.contains(name)) {
       report(name, machine, grant, Step.Done, Result.RolledBack);
     } else {
@@ -415,15 +415,6 @@ final class SimulatedNodes implements AutoCloseable {
     state.setSpec(null);
     state.setStatus(machine.status);
     client.resource(state).subresource("status").patch(applyAs(Names.AGENT_FIELD_MANAGER));
-  }
-
-  private static void sleep(Duration time) {
-    try {
-      Thread.sleep(time);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
   }
 
   @Override

@@ -22,22 +22,18 @@ import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.api.RolloutPolicy;
 import io.numaoperator.api.SchedulerPolicy;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -105,72 +101,13 @@ class SliceLabTest {
   // ---- helpers
 
   private static NumaPolicy sample() {
-    try {
-      var policy =
-          Serialization.unmarshal(
-              Files.readString(Path.of("config/samples/gpu-nodes.yaml")), NumaPolicy.class);
-      policy.getSpec().rollout.verification.window = "5s";
-      policy.getSpec().scheduler.provider = SchedulerPolicy.Provider.None; // see SchedulingLabTest
-      return policy;
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    }
+    var policy = Lab.sample();
+    policy.getSpec().scheduler.provider = SchedulerPolicy.Provider.None; // see SchedulingLabTest
+    return policy;
   }
 
-  /** Tried again when the operator wrote the status meanwhile. */
   private static void edit(Consumer<NumaPolicy> change) {
-    await()
-        .ignoreExceptionsMatching(e -> e.getMessage().contains("has been modified"))
-        .until(
-            () ->
-                client
-                        .resources(NumaPolicy.class)
-                        .withName(POLICY)
-                        .edit(
-                            policy -> {
-                              change.accept(policy);
-                              return policy;
-                            })
-                    != null);
-  }
-
-  private static Optional<NumaNodeState> state(String node) {
-    return Optional.ofNullable(client.resources(NumaNodeState.class).withName(node).get());
-  }
-
-  private static Optional<Condition> condition(String node, String type) {
-    return state(node).flatMap(s -> find(s.getStatus().conditions, type));
-  }
-
-  private static Optional<Condition> policyCondition(String policy, String type) {
-    return Optional.ofNullable(client.resources(NumaPolicy.class).withName(policy).get())
-        .filter(p -> p.getStatus() != null)
-        .filter(p -> p.getMetadata().getGeneration().equals(p.getStatus().observedGeneration))
-        .flatMap(p -> find(p.getStatus().conditions, type));
-  }
-
-  private static Optional<Condition> find(List<Condition> conditions, String type) {
-    return conditions.stream().filter(c -> c.type.equals(type)).findFirst();
-  }
-
-  private static void awaitNode(String node, String type, Predicate<Condition> as) {
-    await(node + " " + type)
-        .atMost(Lab.LONG)
-        .pollInterval(Duration.ofMillis(500))
-        .ignoreExceptions()
-        .until(() -> condition(node, type), c -> c.isPresent() && as.test(c.get()));
-  }
-
-  private static void awaitPolicy(String policy, String type, Predicate<Condition> as) {
-    await(policy + " " + type)
-        .atMost(Lab.LONG)
-        .pollInterval(Duration.ofMillis(500))
-        .ignoreExceptions()
-        .until(() -> policyCondition(policy, type), c -> c.isPresent() && as.test(c.get()));
-  }
-
-  private static boolean isTrue(Condition c) {
-    return c.status == Condition.Status.True;
+    lab.edit(POLICY, change);
   }
 
   private static String dropIn(String node) {
@@ -202,10 +139,6 @@ class SliceLabTest {
     }
   }
 
-  private static boolean isCordoned(String node) {
-    return Boolean.TRUE.equals(client.nodes().withName(node).get().getSpec().getUnschedulable());
-  }
-
   private static void deletePods(String component) {
     client
         .pods()
@@ -226,10 +159,8 @@ class SliceLabTest {
   }
 
   private static void awaitAllConfigured() {
-    awaitPolicy(POLICY, "KubeletsConfigured", SliceLabTest::isTrue);
-    await()
-        .atMost(Lab.LONG)
-        .untilAsserted(() -> assertThat(NODES).noneMatch(SliceLabTest::isCordoned));
+    lab.awaitPolicy(POLICY, "KubeletsConfigured", Lab::isTrue);
+    await().atMost(Lab.LONG).untilAsserted(() -> assertThat(NODES).noneMatch(lab::isCordoned));
   }
 
   // ---- the story
@@ -267,25 +198,25 @@ class SliceLabTest {
     client.resource(policy).create();
     for (var node : NODES) {
       // the first in the order among those whose agents answer is taken
-      awaitNode(node, "KubeletConfigured", c -> c.reason.equals("Differs"));
+      lab.awaitNode(node, "KubeletConfigured", c -> c.reason.equals("Differs"));
     }
     edit(p -> p.getSpec().mode = NumaPolicySpec.Mode.Enforce);
 
-    awaitNode("gpu-1", "KubeletConfigured", c -> c.reason.equals("RolledBack"));
-    var attempt = state("gpu-1").orElseThrow().getStatus().attempt;
+    lab.awaitNode("gpu-1", "KubeletConfigured", c -> c.reason.equals("RolledBack"));
+    var attempt = lab.state("gpu-1").orElseThrow().getStatus().attempt;
     assertThat(attempt.result).isEqualTo(Result.RolledBack);
     assertThat(attempt.error).contains("is not equal to the value");
-    assertThat(condition("gpu-1", "KubeletConfigured").orElseThrow().message)
+    assertThat(lab.condition("gpu-1", "KubeletConfigured").orElseThrow().message)
         .contains("is not equal to the value");
-    awaitPolicy(POLICY, "Stalled", SliceLabTest::isTrue);
-    await().untilAsserted(() -> assertThat(isCordoned("gpu-1")).isFalse());
+    lab.awaitPolicy(POLICY, "Stalled", Lab::isTrue);
+    await().untilAsserted(() -> assertThat(lab.isCordoned("gpu-1")).isFalse());
     assertThat(dropIn("gpu-1")).isBlank();
     assertThat(guard("gpu-1")).isBlank();
     assertThat(statePolicy("gpu-1", "cpu_manager_state")).isEqualTo("none");
     assertThat(client.nodes().withName("gpu-1").get().getStatus().getConditions())
         .anyMatch(c -> c.getType().equals("Ready") && c.getStatus().equals("True"));
     for (var node : List.of("gpu-2", "gpu-3")) {
-      assertThat(state(node).orElseThrow().getStatus().attempt).isNull();
+      assertThat(lab.state(node).orElseThrow().getStatus().attempt).isNull();
       assertThat(dropIn(node)).isBlank();
     }
   }
@@ -297,7 +228,7 @@ class SliceLabTest {
     edit(p -> p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container);
 
     int kills = 0;
-    while (policyCondition(POLICY, "KubeletsConfigured").filter(SliceLabTest::isTrue).isEmpty()
+    while (lab.policyCondition(POLICY, "KubeletsConfigured").filter(Lab::isTrue).isEmpty()
         && kills < 12) {
       kills++;
       // a killed operator's successor waits for its lease: it must come to lead now and then
@@ -306,12 +237,12 @@ class SliceLabTest {
       } else {
         killAgent(OUT_OF_SERVICE.stream().findFirst().orElse(NODES.get(kills % NODES.size())));
       }
-      sleep(Duration.ofSeconds(4));
+      Lab.sleep(Duration.ofSeconds(4));
     }
     awaitAllConfigured();
     assertThat(kills).isGreaterThan(2);
     for (var node : NODES) {
-      var state = state(node).orElseThrow();
+      var state = lab.state(node).orElseThrow();
       assertThat(state.getStatus().dropInHash).isEqualTo(state.getSpec().kubelet.hash);
       assertThat(state.getStatus().attempt.result).isEqualTo(Result.Succeeded);
       assertThat(dropIn(node)).contains("topologyManagerScope: container");
@@ -343,7 +274,7 @@ class SliceLabTest {
   @Test
   @Order(4)
   void anUnchangedWorldIsNotWrittenTo() {
-    sleep(Duration.ofSeconds(8)); // the agents' last observations
+    Lab.sleep(Duration.ofSeconds(8)); // the agents' last observations
     var predecessor = operatorPod();
     deletePods("numa-operator");
     await("a successor leads")
@@ -351,7 +282,7 @@ class SliceLabTest {
         .ignoreExceptions() // while there is none
         .until(() -> !leader().equals(predecessor) && leader().equals(operatorPod()));
     var operator = operatorPod();
-    sleep(Duration.ofSeconds(10));
+    Lab.sleep(Duration.ofSeconds(10));
     var writes =
         lab.audit().stream()
             .filter(e -> e.path("user").path("username").asText().endsWith(":numa-operator"))
@@ -465,7 +396,7 @@ class SliceLabTest {
         "UnsupportedOption",
         "CPUManagerPolicyAlphaOptions");
     assertThat(dropIn("gpu-2")).isEqualTo(before);
-    assertThat(NODES).noneMatch(SliceLabTest::isCordoned);
+    assertThat(NODES).noneMatch(lab::isCordoned);
     awaitAllConfigured();
   }
 
@@ -480,7 +411,7 @@ class SliceLabTest {
   @Order(5)
   void aForeignDropInIsToldBeforeItDoesHarm() {
     lab.exec("gpu-3", "sh", "-c", foreignFile(FOREIGN_FILE));
-    awaitNode(
+    lab.awaitNode(
         "gpu-3",
         "KubeletConfigured",
         c -> c.reason.equals("OverriddenByDropIn") && c.message.contains("99-foreign.conf"));
@@ -498,7 +429,7 @@ class SliceLabTest {
     var before = client.resources(NumaPolicy.class).withName(POLICY).get().getSpec();
     edit(change);
     for (var node : NODES) {
-      awaitNode(
+      lab.awaitNode(
           node, "KubeletConfigured", c -> c.reason.equals(reason) && c.message.contains(message));
     }
     edit(p -> p.setSpec(before));
@@ -510,18 +441,18 @@ class SliceLabTest {
     var younger = sample();
     younger.getMetadata().setName("younger");
     client.resource(younger).create();
-    awaitPolicy(
+    lab.awaitPolicy(
         "younger",
         "Ready",
         c -> c.reason.equals("Conflict") && c.message.contains("gpu-1 (gpu-nodes)"));
-    assertThat(state("gpu-1").orElseThrow().getSpec().policy).isEqualTo(POLICY);
+    assertThat(lab.state("gpu-1").orElseThrow().getSpec().policy).isEqualTo(POLICY);
     client.resource(younger).delete();
 
     var nothing = sample();
     nothing.getMetadata().setName("nothing");
     nothing.getSpec().nodeSelector.matchLabels = Map.of("no.such/label", "x");
     client.resource(nothing).create();
-    awaitPolicy("nothing", "Ready", c -> isTrue(c) && c.reason.equals("NoNodes"));
+    lab.awaitPolicy("nothing", "Ready", c -> Lab.isTrue(c) && c.reason.equals("NoNodes"));
     client.resource(nothing).delete();
   }
 
@@ -542,12 +473,12 @@ class SliceLabTest {
     lab.exec("gpu-2", "rm", "/etc/kubernetes/kubelet.conf.d/" + Names.DROP_IN_FILE);
     lab.exec("gpu-2", "sh", "-c", "rm /var/lib/kubelet/*_manager_state");
     lab.numalab("kubelet", "restart", "gpu-2");
-    awaitNode("gpu-2", "KubeletConfigured", c -> !isTrue(c));
+    lab.awaitNode("gpu-2", "KubeletConfigured", c -> !Lab.isTrue(c));
     await().atMost(Lab.LONG).until(() -> dropIn("gpu-2").contains("single-numa-node"));
     awaitAllConfigured();
     assertThat(dropIn("gpu-2")).contains("single-numa-node");
     assertThat(dropIn("gpu-3")).contains("topologyManagerScope: pod");
-    assertThat(state("gpu-2").orElseThrow().getStatus().attempt.number).isGreaterThan(2);
+    assertThat(lab.state("gpu-2").orElseThrow().getStatus().attempt.number).isGreaterThan(2);
     assertThat(eventsOf("gpu-2"))
         .contains(
             "KubeletDrifted",
@@ -583,12 +514,12 @@ class SliceLabTest {
             .getNodeName();
     var lost = NODES.stream().filter(node -> !node.equals(host)).toList().getLast();
     lab.numalab("node", "stop", lost);
-    awaitNode(lost, "KubeletConfigured", c -> c.status == Condition.Status.Unknown);
-    assertThat(condition(lost, "AlignmentReady").orElseThrow().status)
+    lab.awaitNode(lost, "KubeletConfigured", c -> c.status == Condition.Status.Unknown);
+    assertThat(lab.condition(lost, "AlignmentReady").orElseThrow().status)
         .isNotEqualTo(Condition.Status.True);
     lab.numalab("node", "start", lost);
-    awaitNode(lost, "KubeletConfigured", SliceLabTest::isTrue);
-    assertThat(state(lost).orElseThrow().getStatus().bootId)
+    lab.awaitNode(lost, "KubeletConfigured", Lab::isTrue);
+    assertThat(lab.state(lost).orElseThrow().getStatus().bootId)
         .isEqualTo(client.nodes().withName(lost).get().getStatus().getNodeInfo().getBootID());
   }
 
@@ -607,14 +538,14 @@ class SliceLabTest {
           p.getSpec().kubelet.memoryManager.reserved = null;
         });
     for (var node : NODES) {
-      awaitNode(node, "KubeletConfigured", c -> c.reason.equals("Differs"));
+      lab.awaitNode(node, "KubeletConfigured", c -> c.reason.equals("Differs"));
     }
-    awaitPolicy(POLICY, "Ready", c -> c.reason.equals("Differs"));
+    lab.awaitPolicy(POLICY, "Ready", c -> c.reason.equals("Differs"));
     var plan = client.resources(NumaPolicy.class).withName(POLICY).get().getStatus().plan;
     assertThat(plan.nodePlans).hasSize(1);
     assertThat(plan.nodePlans.getFirst().nodes).isEqualTo(3);
     var shown = new TreeSet<String>();
-    state("gpu-2").orElseThrow().getStatus().plan.changes.stream()
+    lab.state("gpu-2").orElseThrow().getStatus().plan.changes.stream()
         .map(c -> c.field + ": " + c.from + " -> " + c.to)
         .forEach(shown::add);
     assertThat(shown)
@@ -630,30 +561,30 @@ class SliceLabTest {
           p.getSpec().approvedPlan = "another-plan";
         });
     for (var node : NODES) {
-      awaitNode(
+      lab.awaitNode(
           node,
           "KubeletConfigured",
           c -> c.reason.equals("WaitingForApproval") && c.message.contains(plan.hash));
     }
-    sleep(Duration.ofSeconds(3));
+    Lab.sleep(Duration.ofSeconds(3));
     assertThat(attempts()).isEqualTo(attempts);
-    assertThat(NODES).noneMatch(SliceLabTest::isCordoned);
+    assertThat(NODES).noneMatch(lab::isCordoned);
 
     edit(p -> p.getSpec().approvedPlan = plan.hash);
     awaitAllConfigured();
     assertThat(changes(before, configz("gpu-2"))).isEqualTo(shown);
-    assertThat(state("gpu-2").orElseThrow().getStatus().plan.changes).isEmpty();
+    assertThat(lab.state("gpu-2").orElseThrow().getStatus().plan.changes).isEmpty();
 
     var changed = attempts();
     edit(p -> p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Pod);
-    awaitNode("gpu-1", "KubeletConfigured", c -> c.reason.equals("WaitingForApproval"));
+    lab.awaitNode("gpu-1", "KubeletConfigured", c -> c.reason.equals("WaitingForApproval"));
     edit(p -> p.getSpec().kubelet.topologyManager.scope = KubeletPolicy.TopologyScope.Container);
     awaitAllConfigured();
     assertThat(attempts()).isEqualTo(changed);
   }
 
   private static List<Long> attempts() {
-    return NODES.stream().map(n -> state(n).orElseThrow().getStatus().attempt.number).toList();
+    return NODES.stream().map(n -> lab.state(n).orElseThrow().getStatus().attempt.number).toList();
   }
 
   private static JsonNode configz(String node) {
@@ -720,7 +651,7 @@ class SliceLabTest {
         });
     await().atMost(Lab.LONG).until(SliceLabTest::hasFinalizer);
     client.resources(NumaPolicy.class).withName(POLICY).delete();
-    awaitPolicy(
+    lab.awaitPolicy(
         POLICY, "Ready", c -> c.reason.equals("Restoring") && c.message.contains("gpu-1 (Paused"));
     edit(p -> p.getSpec().rollout.onDelete = RolloutPolicy.OnDelete.Keep);
     nothingOfOursIsLeft();
@@ -757,7 +688,7 @@ class SliceLabTest {
                           .getItems())
                   .isEmpty();
             });
-    assertThat(NODES).noneMatch(SliceLabTest::isCordoned);
+    assertThat(NODES).noneMatch(lab::isCordoned);
   }
 
   /**
@@ -782,12 +713,12 @@ class SliceLabTest {
         .pollInterval(Duration.ofMillis(200))
         .until(
             () ->
-                state("gpu-1")
+                lab.state("gpu-1")
                     .map(s -> s.getStatus().attempt)
                     .filter(a -> a.step == NumaNodeStateStatus.Step.Verifying)
                     .isPresent());
     lab.numalab("apiserver", "stop");
-    sleep(Duration.ofSeconds(20));
+    Lab.sleep(Duration.ofSeconds(20));
     lab.numalab("apiserver", "start");
     nothingOfOursIsLeft();
 
@@ -810,14 +741,5 @@ class SliceLabTest {
         "-c",
         "find /etc/kubernetes /etc/systemd/system /etc/default /var/lib/kubelet/config.yaml"
             + " /var/lib/kubelet/kubeadm-flags.env -type f | sort | xargs sha256sum");
-  }
-
-  private static void sleep(Duration time) {
-    try {
-      Thread.sleep(time);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
   }
 }
