@@ -5,6 +5,7 @@ import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaNodeStateStatus.Containers;
 import io.numaoperator.api.NumaNodeStateStatus.Step;
+import io.numaoperator.readiness.NodeReadiness;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -42,16 +43,10 @@ public record NodeLine(
     Optional<String> kubeletVersion,
     Optional<String> topologyPolicy,
     Optional<String> topologyScope) {
-  /** The condition that sums up the others. */
-  private static final String ALIGNMENT = "AlignmentReady";
-
   /** Of a node; of one that is just being taken over, little is known. */
   public static NodeLine of(NumaNodeState state) {
     var status = Objects.requireNonNullElseGet(state.getStatus(), NumaNodeStateStatus::new);
-    var alignment =
-        status.conditions == null
-            ? Optional.<Condition>empty()
-            : status.conditions.stream().filter(c -> ALIGNMENT.equals(c.type)).findFirst();
+    var alignment = Conditions.find(status.conditions, NodeReadiness.ALIGNMENT);
     var containers = Optional.ofNullable(status.containers);
     var inventory = Optional.ofNullable(status.inventory);
     var settings = Optional.ofNullable(status.effective).map(effective -> effective.settings);

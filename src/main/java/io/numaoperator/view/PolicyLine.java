@@ -3,6 +3,7 @@ package io.numaoperator.view;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
+import io.numaoperator.readiness.PolicyReadiness;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -34,10 +35,7 @@ public record PolicyLine(
   /** Of one that the operator has not looked at yet, little is known. */
   public static PolicyLine of(NumaPolicy policy) {
     var status = Objects.requireNonNullElseGet(policy.getStatus(), NumaPolicyStatus::new);
-    var ready =
-        status.conditions == null
-            ? Optional.<Condition>empty()
-            : status.conditions.stream().filter(c -> "Ready".equals(c.type)).findFirst();
+    var ready = Conditions.find(status.conditions, PolicyReadiness.READY);
     var nodes = Optional.ofNullable(status.nodes);
     return new PolicyLine(
         policy.getMetadata().getName(),

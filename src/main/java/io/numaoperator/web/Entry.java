@@ -73,11 +73,7 @@ record Entry(
         && attempt.step != Step.Done) {
       return Standing.Changing;
     }
-    return switch (ready) {
-      case True -> Standing.Ready;
-      case False -> Standing.NotReady;
-      case Unknown -> Standing.Unknown;
-    };
+    return Standing.of(ready);
   }
 
   private static String sortKey(String name) {

@@ -61,14 +61,6 @@ final class NodeRows {
             : "");
   }
 
-  static String word(Condition.Status status) {
-    return switch (status) {
-      case True -> Standing.Ready.word();
-      case False -> Standing.NotReady.word();
-      case Unknown -> Standing.Unknown.word();
-    };
-  }
-
   private static String kubelet(NodeLine line) {
     return line.topologyPolicy()
         .map(
@@ -115,7 +107,7 @@ final class NodeRows {
   private static ConditionRow condition(Condition c) {
     return new ConditionRow(
         c.type,
-        word(c.status == null ? Condition.Status.Unknown : c.status),
+        Standing.of(c.status == null ? Condition.Status.Unknown : c.status).word(),
         String.valueOf(c.status),
         c.reason,
         c.message);

@@ -3,12 +3,12 @@ package io.numaoperator.web;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
-import io.numaoperator.api.NumaPolicyStatus.NodeCounts;
+import io.numaoperator.view.Conditions;
+import io.numaoperator.view.PolicyLine;
 import io.numaoperator.web.Drawing.Shape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 
 /** How a policy and its rollout stand. */
 final class PolicyRows {
@@ -18,67 +18,60 @@ final class PolicyRows {
   private PolicyRows() {}
 
   static Sheet.PolicyRow of(NumaPolicy policy, Question question) {
-    var name = policy.getMetadata().getName();
-    var status = Objects.requireNonNullElseGet(policy.getStatus(), NumaPolicyStatus::new);
-    var ready = find(status, "Ready");
+    var line = PolicyLine.of(policy);
+    var conditions =
+        Objects.requireNonNullElseGet(policy.getStatus(), NumaPolicyStatus::new).conditions;
+    var ready = Conditions.find(conditions, "Ready");
     // what stalls or is under way says more than that it is not ready
     var told =
         ready
             .filter(PolicyRows::isTrue)
-            .or(() -> find(status, "Stalled").filter(PolicyRows::isTrue))
-            .or(() -> find(status, "Reconciling").filter(PolicyRows::isTrue))
+            .or(() -> Conditions.find(conditions, "Stalled").filter(PolicyRows::isTrue))
+            .or(() -> Conditions.find(conditions, "Reconciling").filter(PolicyRows::isTrue))
             .or(() -> ready);
     var standing =
         told.filter(c -> c.type.equals("Reconciling")).isPresent()
             ? Standing.Changing
-            : Standing.of(NodeRows.word(ready.map(c -> c.status).orElse(Condition.Status.Unknown)));
-    var counts = Objects.requireNonNullElseGet(status.nodes, NodeCounts::new);
-    boolean current = question.policy().equals(name);
+            : Standing.of(line.ready());
+    boolean current = question.policy().equals(line.name());
     return new Sheet.PolicyRow(
-        name,
-        question.policy(current ? "" : name).href(),
+        line.name(),
+        question.policy(current ? "" : line.name()).href(),
         current,
-        policy.getSpec() == null || policy.getSpec().mode == null
-            ? ""
-            : policy.getSpec().mode.name(),
+        line.mode(),
         standing.word(),
         standing.label(),
         told.map(c -> c.reason).orElse(""),
         told.map(c -> c.message).orElse("The operator has not judged this policy yet."),
-        words(counts),
-        bar(counts));
-  }
-
-  private static Optional<Condition> find(NumaPolicyStatus status, String type) {
-    return status.conditions == null
-        ? Optional.empty()
-        : status.conditions.stream().filter(c -> type.equals(c.type)).findFirst();
+        words(line),
+        bar(line));
   }
 
   private static boolean isTrue(Condition condition) {
     return condition.status == Condition.Status.True;
   }
 
-  private static String words(NodeCounts counts) {
+  private static String words(PolicyLine line) {
     var words = new ArrayList<String>();
     words.add(
         "%s of %s nodes ready"
-            .formatted(Sheets.number(counts.ready), Sheets.number(counts.matched)));
-    if (counts.updating > 0) {
-      words.add(Sheets.number(counts.updating) + " changing");
+            .formatted(
+                Sheets.number(line.readyNodes().orElse(0)), Sheets.number(line.nodes().orElse(0))));
+    if (line.updating().orElse(0) > 0) {
+      words.add(Sheets.number(line.updating().getAsInt()) + " changing");
     }
-    if (counts.failed > 0) {
-      words.add(Sheets.number(counts.failed) + " failed");
+    if (line.failed().orElse(0) > 0) {
+      words.add(Sheets.number(line.failed().getAsInt()) + " failed");
     }
     return String.join(", ", words);
   }
 
-  private static Drawing bar(NodeCounts counts) {
+  private static Drawing bar(PolicyLine line) {
     var shapes = new ArrayList<Shape>();
-    int total = Math.max(1, counts.matched);
-    int x = part(shapes, 0, "ready", counts.ready, total);
-    x = part(shapes, x, "changing", counts.updating, total);
-    x = part(shapes, x, "not-ready", counts.failed, total);
+    int total = Math.max(1, line.nodes().orElse(0));
+    int x = part(shapes, 0, "ready", line.readyNodes().orElse(0), total);
+    x = part(shapes, x, "changing", line.updating().orElse(0), total);
+    x = part(shapes, x, "not-ready", line.failed().orElse(0), total);
     if (x < WIDTH - 1) {
       shapes.add(new Shape("free", Drawing.box(x, 0, WIDTH - x, HEIGHT), ""));
     }

@@ -1,5 +1,6 @@
 package io.numaoperator.web;
 
+import io.numaoperator.api.Condition;
 import java.util.Arrays;
 
 /** How a node stands, for filters; {@code Crossing} goes beside each of the others. */
@@ -21,6 +22,14 @@ enum Standing {
 
   static Standing of(String word) {
     return Arrays.stream(values()).filter(s -> s.word.equals(word)).findFirst().orElse(Any);
+  }
+
+  static Standing of(Condition.Status ready) {
+    return switch (ready) {
+      case True -> Ready;
+      case False -> NotReady;
+      case Unknown -> Unknown;
+    };
   }
 
   /** In URLs and style sheets. Public, as what templates read has to be. */
