@@ -14,16 +14,21 @@ import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.Subject;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.numaoperator.api.DevicePluginPolicy;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec;
+import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.api.TopologyUpdaterPolicy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -283,17 +288,9 @@ class ConfigFilesTest {
   /** A sample with a misspelled field would be accepted with --validate=false, and mean nothing. */
   @Test
   void samplesHoldOnlyKnownFields() throws IOException {
-    for (var file :
-        List.of(
-            "gpu-nodes.yaml",
-            "observe.yaml",
-            "hami.yaml",
-            "nvidia.yaml",
-            "gpu-operator.yaml",
-            "kai.yaml",
-            "noderesourcetopologymatch-nfd.yaml",
-            "external-scheduler.yaml")) {
-      var yaml = Files.readString(CONFIG.resolve("samples").resolve(file));
+    var samples = samples();
+    assertThat(samples).hasSizeGreaterThan(7);
+    for (var yaml : samples) {
       var policy = Serialization.unmarshal(yaml, NumaPolicy.class);
       var written = new YAMLMapper().readTree(yaml).get("spec");
       var understood = new YAMLMapper().valueToTree(policy).get("spec");
@@ -304,6 +301,45 @@ class ConfigFilesTest {
             Files.readString(CONFIG.resolve("samples/gpu-nodes.yaml")), NumaPolicy.class);
     assertThat(gpu.getSpec().mode).isEqualTo(NumaPolicySpec.Mode.Enforce);
     assertThat(gpu.getSpec().kubelet.memoryManager.reserved.perNumaNode).isEqualTo("4Gi");
+  }
+
+  /** Said in it, so that a person who looks for it finds it. */
+  @Test
+  void everyProviderHasASample() throws IOException {
+    var said = new HashMap<String, Set<String>>();
+    for (var yaml : samples()) {
+      var spec = new YAMLMapper().readTree(yaml).get("spec");
+      for (var part : List.of("devicePlugin", "topologyUpdater", "scheduler")) {
+        said.computeIfAbsent(part, p -> new TreeSet<>())
+            .add(spec.path(part).path("provider").asText());
+      }
+    }
+    assertThat(said.get("devicePlugin")).containsAll(names(DevicePluginPolicy.Provider.values()));
+    assertThat(said.get("topologyUpdater"))
+        .containsAll(names(TopologyUpdaterPolicy.Provider.values()));
+    assertThat(said.get("scheduler")).containsAll(names(SchedulerPolicy.Provider.values()));
+    var providers = Files.readString(Path.of("docs/providers.md"));
+    Stream.of(
+            DevicePluginPolicy.Provider.values(),
+            TopologyUpdaterPolicy.Provider.values(),
+            SchedulerPolicy.Provider.values())
+        .flatMap(values -> names(values).stream())
+        .forEach(name -> assertThat(providers).containsPattern("(?m)^\\| `" + name + "`"));
+  }
+
+  private static List<String> names(Enum<?>[] values) {
+    return Stream.of(values).map(Enum::name).toList();
+  }
+
+  /** Of policies. */
+  private static List<String> samples() throws IOException {
+    try (var files = Files.list(CONFIG.resolve("samples"))) {
+      return files
+          .sorted()
+          .map(ConfigFilesTest::read)
+          .filter(yaml -> yaml.contains("kind: NumaPolicy"))
+          .toList();
+    }
   }
 
   private static List<String> paths(String path, JsonNode node) {

@@ -51,8 +51,13 @@ public record HamiValues(
               "devicePlugin.numaRefit.enabled=true",
               "devicePlugin.numaRefit.tlsInsecure=false",
               "devicePlugin.numaRefit.caSecret=" + CA_SECRET));
-    } else if (refit && plugins.stream().anyMatch(HamiValues::cannotVerify)) {
-      sets.add("devicePlugin.numaRefit.caSecret=" + CA_SECRET);
+    } else if (refit) {
+      if (plugins.stream().anyMatch(HamiValues::isInsecure)) {
+        sets.add("devicePlugin.numaRefit.tlsInsecure=false");
+      }
+      if (plugins.stream().anyMatch(plugin -> plugin.env(CA_FILE).isEmpty())) {
+        sets.add("devicePlugin.numaRefit.caSecret=" + CA_SECRET);
+      }
     }
     if (!sets.isEmpty()) {
       remarks.add(
@@ -60,6 +65,7 @@ public record HamiValues(
               ? new Remark("HelmOwnerMustReferToConfig", command(sets))
               : new Remark("HelmOwnerMustSetValues", command(sets)));
     }
+    unverified().ifPresent(remarks::add);
     if (!plugins.isEmpty() && !refit) {
       remarks.add(
           new Remark(
@@ -83,14 +89,31 @@ public record HamiValues(
         && plugin.env("DEVICE_LIST_STRATEGY").filter(NvidiaConfig::usesCdi).isEmpty();
   }
 
-  /** The scheduler's certificate is its own: without its CA nothing that it says is believed. */
-  private static boolean cannotVerify(RunningPlugin plugin) {
-    return !isInsecure(plugin) && plugin.env(CA_FILE).isEmpty();
-  }
-
-  /** Where both are set, insecure wins. */
+  /** Where a CA is set too, insecure wins. */
   static boolean isInsecure(RunningPlugin plugin) {
     return plugin.env(TLS_INSECURE).filter("true"::equalsIgnoreCase).isPresent();
+  }
+
+  /** Also where the owner wants it so: it is told for as long as it is so. */
+  private Optional<Remark> unverified() {
+    var pods =
+        plugins.stream()
+            .filter(HamiValues::hasRefit)
+            .filter(plugin -> isInsecure(plugin) || isPlain(plugin))
+            .map(plugin -> plugin.namespace() + "/" + plugin.pod())
+            .sorted()
+            .toList();
+    return pods.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Remark(
+                "HAMiRefitNotVerified",
+                "%d plugins ask HAMi's scheduler to move allocations without looking at its certificate (%s=true wins over a CA, and http has none), so whoever answers in its place decides: first pod %s; docs/hami.md says how to give them the CA"
+                    .formatted(pods.size(), TLS_INSECURE, pods.getFirst())));
+  }
+
+  private static boolean isPlain(RunningPlugin plugin) {
+    return plugin.env(ENDPOINT).filter(endpoint -> endpoint.startsWith("http://")).isPresent();
   }
 
   /** A node's false cannot override it: all of HAMi's nodes would take part. */

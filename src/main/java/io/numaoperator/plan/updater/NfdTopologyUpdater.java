@@ -29,6 +29,7 @@ import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Node Feature Discovery's topology updater, v0.19 or newer, as a DaemonSet of our own: NFD's chart
@@ -40,6 +41,10 @@ final class NfdTopologyUpdater implements TopologyUpdaterProvider {
   static final String NAME = "numa-topology-updater";
   private static final String PROVIDER = "nfd";
   private static final int FIRST_KUBELET_MINOR = 33;
+
+  // v0.19.0: the minor is 19; other tags and digests say nothing
+  private static final Pattern TAG = Pattern.compile(".*:v?0\\.(?<minor>[0-9]{1,3})\\.[0-9]+.*");
+  private static final int FIRST_MINOR = 19;
 
   private static final String CONFIG_KEY = "nfd-topology-updater.conf";
   // an excluded cpu or held device crashes NodeResourceTopologyMatch; nothing is excluded
@@ -64,6 +69,12 @@ final class NfdTopologyUpdater implements TopologyUpdaterProvider {
           "topologyUpdater.provider NFD needs kubelets of 1.33 or newer, the oldest is %s: use BuiltIn"
               .formatted(kubelet));
     }
+    if (isTooOld(image(input.setting()))) {
+      return new Provision.Refused(
+          "NFDTooOld",
+          "topologyUpdater.nfd.image %s is older than v0.19: it needs nodes/proxy, which is root on every node, and the operator never grants it: take v0.19 or newer, or use BuiltIn"
+              .formatted(image(input.setting())));
+    }
     var ownership = Ownership.of(Part.TOPOLOGY_UPDATER, PROVIDER, input.policies());
     var access = new Access(ownership, input.facts().namespace(), NAME);
     return new Provision.Objects(
@@ -75,6 +86,16 @@ final class NfdTopologyUpdater implements TopologyUpdaterProvider {
             configMap(ownership, input),
             daemonSet(ownership, input)),
         List.of());
+  }
+
+  private static String image(TopologyUpdaterPolicy setting) {
+    return (setting.nfd == null ? new TopologyUpdaterPolicy.Nfd() : setting.nfd).image;
+  }
+
+  /** Before v0.19 it asked for configz by way of nodes/proxy. */
+  private static boolean isTooOld(String image) {
+    var tag = TAG.matcher(image);
+    return tag.matches() && Integer.parseInt(tag.group("minor")) < FIRST_MINOR;
   }
 
   private static List<PolicyRule> rules() {
@@ -155,10 +176,9 @@ final class NfdTopologyUpdater implements TopologyUpdaterProvider {
   }
 
   private static Container container(TopologyUpdaterPolicy setting) {
-    var nfd = setting.nfd == null ? new TopologyUpdaterPolicy.Nfd() : setting.nfd;
     return new ContainerBuilder()
         .withName("topology-updater")
-        .withImage(nfd.image)
+        .withImage(image(setting))
         .withCommand("nfd-topology-updater")
         .withArgs(
             "-podresources-socket=" + KUBELET_DIRECTORY + "/pod-resources/kubelet.sock",

@@ -101,6 +101,47 @@ class HamiValuesTest {
             });
   }
 
+  /** Insecure wins over the CA that is there; plain http has nothing to verify. */
+  @ParameterizedTest
+  @CsvSource({
+    "HAMI_SCHEDULER_TLS_INSECURE, true, true",
+    "HAMI_SCHEDULER_TLS_INSECURE, True, true",
+    "HAMI_SCHEDULER_ENDPOINT, http://hami-scheduler.hami-system.svc:80, false"
+  })
+  void aRefitThatVerifiesNobodyIsToldAsLongAsItIsSo(
+      String variable, String value, boolean hasAValue) {
+    var env = new HashMap<>(RIGHT);
+    env.put(variable, value);
+    var remarks = remarks("", plugin("v2.10.1", true, RIGHT), plugin("v2.10.1", true, env));
+    assertThat(remarks)
+        .last()
+        .satisfies(
+            remark -> {
+              assertThat(remark.reason()).isEqualTo("HAMiRefitNotVerified");
+              assertThat(remark.message())
+                  .contains("1 plugins", "hami-system/hami-device-plugin-1");
+            });
+    if (hasAValue) {
+      assertThat(remarks).hasSize(2);
+      assertThat(remarks.getFirst().reason()).isEqualTo("HelmOwnerMustSetValues");
+      assertThat(remarks.getFirst().message())
+          .contains("--set devicePlugin.numaRefit.tlsInsecure=false")
+          .doesNotContain("caSecret");
+    } else {
+      assertThat(remarks).hasSize(1);
+    }
+    assertThat(remarks("", plugin("v2.10.1", true, RIGHT))).isEmpty();
+  }
+
+  @Test
+  void insecureWithoutACaNeedsBoth() {
+    var env = without(HamiValues.CA_FILE);
+    var insecure = new HashMap<>(env);
+    insecure.put(HamiValues.TLS_INSECURE, "true");
+    assertThat(remarks("", plugin("v2.10.1", true, insecure)).getFirst().message())
+        .contains("tlsInsecure=false", "caSecret=hami-refit-ca", "docs/hami.md");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "v2.10.0, HAMiTooOld",

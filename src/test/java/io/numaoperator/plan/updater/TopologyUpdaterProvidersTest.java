@@ -18,6 +18,8 @@ import io.numaoperator.plan.Provision;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class TopologyUpdaterProvidersTest {
   private static final List<NumaPolicy> POLICIES = List.of(policy("gpu", 1), policy("hpc", 2));
@@ -76,6 +78,34 @@ class TopologyUpdaterProvidersTest {
               assertThat(refused.message()).contains("1.33", "1.32", "BuiltIn");
             });
     assertThat(nfd(cluster(34, 33), POLICIES)).isInstanceOf(Provision.Objects.class);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "registry.k8s.io/nfd/node-feature-discovery:v0.18.3, true",
+    "mirror:5000/nfd:v0.17.0-minimal, true",
+    "registry.k8s.io/nfd/node-feature-discovery:v0.19.0, false",
+    "mirror:5000/nfd:0.20.1, false",
+    "mirror:5000/nfd:v1.0.0, false",
+    "mirror:5000/nfd:master, false",
+    "mirror:5000/nfd@sha256:0123, false"
+  })
+  void refusesReleasesThatNeedNodesProxy(String image, boolean refused) {
+    var setting = setting();
+    setting.nfd = new TopologyUpdaterPolicy.Nfd();
+    setting.nfd.image = image;
+    var provision = nfd(cluster(36), POLICIES, setting);
+    if (refused) {
+      assertThat(provision)
+          .isInstanceOfSatisfying(
+              Provision.Refused.class,
+              refusal -> {
+                assertThat(refusal.reason()).isEqualTo("NFDTooOld");
+                assertThat(refusal.message()).contains(image, "nodes/proxy", "BuiltIn");
+              });
+    } else {
+      assertThat(container(provision).getImage()).isEqualTo(image);
+    }
   }
 
   @Test
