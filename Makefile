@@ -42,7 +42,7 @@ lab: tools ## the lab's binaries (Kubernetes' control plane and kubelet, from Go
 	@src/lab/build.sh "$(LAB_BIN)"
 
 .PHONY: crds
-crds: jdk ## crds/ from the API classes
+crds: jdk ## crds/ and docs/api.md from the API classes
 	@$(MVN) -q test-compile exec:java -Dexec.mainClass=io.numaoperator.api.CrdFiles -Dexec.classpathScope=test
 
 .PHONY: format

@@ -20,8 +20,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Makes the CRDs in {@code crds/} from the API classes ({@code make crds}). fabric8's generator
- * knows no categories and sorts printer columns by path: both are mended here.
+ * Makes the CRDs in {@code crds/} from the API classes ({@code make crds}), and of them the API
+ * reference. fabric8's generator knows no categories and sorts printer columns by path: both are
+ * mended here.
  */
 final class CrdFiles {
   static final Path DIRECTORY = Path.of("crds");
@@ -82,8 +83,10 @@ final class CrdFiles {
 
   public static void main(String... args) throws IOException {
     Files.createDirectories(DIRECTORY);
-    for (var file : generate().entrySet()) {
+    var files = generate();
+    for (var file : files.entrySet()) {
       Files.writeString(DIRECTORY.resolve(file.getKey()), file.getValue());
     }
+    Files.writeString(ApiReference.PAGE, ApiReference.page(files.values()));
   }
 }

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.numaoperator.Markdown;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -319,6 +321,23 @@ class ApiServerLabTest {
   void samplesAreAccepted() {
     for (var sample : Path.of("config/samples").toFile().listFiles()) {
       assertThat(lab.kubectl("create", "--dry-run=server", "-f", sample.getPath()))
+          .contains("created");
+    }
+  }
+
+  /** As DocsTest holds them to the schema, so here to its CEL rules. */
+  @Test
+  void policiesInPagesAreAccepted(@TempDir Path directory) throws IOException {
+    var policies =
+        Markdown.pages().stream()
+            .flatMap(page -> page.fences().stream())
+            .map(Markdown.Fence::text)
+            .filter(text -> text.contains("kind: NumaPolicy"))
+            .toList();
+    assertThat(policies).isNotEmpty();
+    for (var policy : policies) {
+      var file = Files.writeString(directory.resolve("policy.yaml"), policy);
+      assertThat(lab.kubectl("create", "--dry-run=server", "-f", file.toString()))
           .contains("created");
     }
   }
