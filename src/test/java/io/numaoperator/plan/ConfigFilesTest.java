@@ -265,6 +265,7 @@ class ConfigFilesTest {
             "gpu-operator",
             "cleanup-failed-pods",
             "prometheus",
+            "network-policy",
             "default",
             "crd")) {
       var directory = CONFIG.resolve(folder);
@@ -342,6 +343,26 @@ class ConfigFilesTest {
     }
   }
 
+  /** Who applies the folder of samples as it is changes no kubelet. */
+  @Test
+  void samplesAppliedAtOnceChangeNothing() throws IOException {
+    var listed =
+        new YAMLMapper()
+            .readTree(CONFIG.resolve("samples/kustomization.yaml").toFile())
+            .get("resources");
+    assertThat(listed)
+        .isNotEmpty()
+        .allSatisfy(
+            file ->
+                assertThat(
+                        Serialization.unmarshal(
+                                read(CONFIG.resolve("samples").resolve(file.asText())),
+                                NumaPolicy.class)
+                            .getSpec()
+                            .mode)
+                    .isEqualTo(NumaPolicySpec.Mode.Observe));
+  }
+
   private static List<String> paths(String path, JsonNode node) {
     return node.isObject()
         ? node.properties().stream()
@@ -377,7 +398,8 @@ class ConfigFilesTest {
     return found.getFirst();
   }
 
-  private static Stream<HasMetadata> objects(String... folders) {
+  /** What is in folders of config/. */
+  static Stream<HasMetadata> objects(String... folders) {
     return Stream.of(folders).map(CONFIG::resolve).flatMap(ConfigFilesTest::objectsOf);
   }
 
