@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.numaoperator.api.admission.MutatingAdmissionPolicy;
@@ -30,6 +31,7 @@ class Cluster {
   private final ClusterVersion server;
   private final KubernetesRelease release;
   private final boolean mutatingAdmissionPolicies;
+  private final boolean validatingAdmissionPolicies;
 
   @Inject
   Cluster(KubernetesClient client, ClusterCache cache, OperatorSettings settings) {
@@ -44,6 +46,7 @@ class Cluster {
         ClusterVersion.parse(version)
             .orElseThrow(() -> new IllegalStateException("not a Kubernetes version: " + version));
     this.mutatingAdmissionPolicies = client.supports(MutatingAdmissionPolicy.class);
+    this.validatingAdmissionPolicies = client.supports(ValidatingAdmissionPolicy.class);
   }
 
   /** Goes through all nodes: asked for once a pass, and handed on. */
@@ -56,7 +59,8 @@ class Cluster {
         oldest(kubelets),
         false,
         release,
-        rancher(kubelets));
+        rancher(kubelets),
+        validatingAdmissionPolicies);
   }
 
   /** The versions of those that policies select. */

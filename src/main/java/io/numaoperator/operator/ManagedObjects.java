@@ -6,6 +6,8 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicyBinding;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
@@ -67,6 +69,8 @@ class ManagedObjects {
       List.of(
           ClusterRole.class,
           ClusterRoleBinding.class,
+          ValidatingAdmissionPolicy.class,
+          ValidatingAdmissionPolicyBinding.class,
           MutatingAdmissionPolicy.class,
           MutatingAdmissionPolicyBinding.class,
           KaiConfig.class,

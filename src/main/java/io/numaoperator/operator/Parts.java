@@ -54,6 +54,7 @@ class Parts {
   private final TopologyCare topologyCare;
   private final Kai kai;
   private final Contributions contributions;
+  private final AgentStory story;
   private final Lock agents = new ReentrantLock();
 
   @Inject
@@ -66,7 +67,9 @@ class Parts {
       Schedulers schedulers,
       TopologyCare topologyCare,
       Kai kai,
-      Contributions contributions) {
+      Contributions contributions,
+      AgentStory story) {
+    this.story = story;
     this.devicePlugins = devicePlugins;
     this.kai = kai;
     this.contributions = contributions;
@@ -123,8 +126,9 @@ class Parts {
     agents.lock();
     try {
       var policies = cache.livePolicies();
-      return one(
-          KUBELETS, Part.AGENT, () -> AgentPlan.objects(facts, policies, underChange(policies)));
+      var planned = AgentPlan.objects(facts, policies, underChange(policies));
+      story.unconfined(policies, planned.remarks());
+      return one(KUBELETS, Part.AGENT, planned::withoutRemarks);
     } finally {
       agents.unlock();
     }

@@ -16,6 +16,7 @@ import java.util.TreeSet;
  *     the allocatable of its nodes (HAMi's mockDevicePlugin; off by default)
  * @param release Kubernetes' own release that the API server is built from
  * @param rancher which of k3s and rke2 run the kubelets of nodes that the policies select
+ * @param validatingAdmissionPolicies whether the API server serves ValidatingAdmissionPolicy v1
  */
 public record ClusterFacts(
     String namespace,
@@ -24,10 +25,34 @@ public record ClusterFacts(
     ClusterVersion oldestKubelet,
     boolean vgpuResourcesAllocatable,
     KubernetesRelease release,
-    SortedSet<String> rancher) {
+    SortedSet<String> rancher,
+    boolean validatingAdmissionPolicies) {
+
+  /** The minor version since which an API server has ValidatingAdmissionPolicy v1. */
+  private static final int VALIDATING_ADMISSION_POLICIES = 30;
 
   public ClusterFacts {
     rancher = Collections.unmodifiableSortedSet(new TreeSet<>(rancher));
+  }
+
+  /** What an API server of this version serves unless it is told otherwise. */
+  public ClusterFacts(
+      String namespace,
+      String operatorImage,
+      ClusterVersion server,
+      ClusterVersion oldestKubelet,
+      boolean vgpuResourcesAllocatable,
+      KubernetesRelease release,
+      SortedSet<String> rancher) {
+    this(
+        namespace,
+        operatorImage,
+        server,
+        oldestKubelet,
+        vgpuResourcesAllocatable,
+        release,
+        rancher,
+        server.atLeast(VALIDATING_ADMISSION_POLICIES));
   }
 
   /** Without k3s and RKE2. */

@@ -31,6 +31,11 @@ public sealed interface Provision {
       this(provider, objects, List.of(), remarks);
     }
 
+    /** For who tells them otherwise than in the part's condition. */
+    public Objects withoutRemarks() {
+      return new Objects(provider, objects, contributions, List.of());
+    }
+
     public static Objects none(String provider) {
       return new Objects(provider, List.of(), List.of());
     }

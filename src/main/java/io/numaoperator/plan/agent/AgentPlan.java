@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The agent's ServiceAccount, permissions and DaemonSet. */
+/** The agent's ServiceAccount, permissions and their limits, and DaemonSet. */
 public final class AgentPlan {
   /** Name of all of its objects. */
   public static final String NAME = "numa-agent";
@@ -49,9 +49,13 @@ public final class AgentPlan {
    */
   public static Provision.Objects objects(
       ClusterFacts facts, List<NumaPolicy> policies, List<UnderChange> underChange) {
-    var needed = !policies.isEmpty() || !underChange.isEmpty();
+    if (policies.isEmpty() && underChange.isEmpty()) {
+      return Provision.Objects.none(PROVIDER);
+    }
     return new Provision.Objects(
-        PROVIDER, needed ? needed(facts, policies, underChange) : List.of(), List.of());
+        PROVIDER,
+        needed(facts, policies, underChange),
+        facts.validatingAdmissionPolicies() ? List.of() : List.of(AgentConfinement.NOT_SERVED));
   }
 
   private static boolean publishesTopology(SharedSettings settings) {
@@ -66,11 +70,16 @@ public final class AgentPlan {
     var publishes = SharedSettings.of(policies).filter(AgentPlan::publishesTopology).isPresent();
     var ownership = Ownership.of(Part.AGENT, PROVIDER, owners);
     var access = new Access(ownership, facts.namespace(), NAME);
-    return List.of(
-        access.serviceAccount(),
-        access.clusterRole(NAME, rules(publishes)),
-        access.clusterRoleBinding(NAME, NAME),
-        AgentDaemonSet.of(ownership, facts, NodePlacement.affinity(policies, alone)));
+    var objects = new ArrayList<HasMetadata>();
+    if (facts.validatingAdmissionPolicies()) {
+      // before there is anybody to confine
+      objects.addAll(AgentConfinement.objects(ownership, facts));
+    }
+    objects.add(access.serviceAccount());
+    objects.add(access.clusterRole(NAME, rules(publishes)));
+    objects.add(access.clusterRoleBinding(NAME, NAME));
+    objects.add(AgentDaemonSet.of(ownership, facts, NodePlacement.affinity(policies, alone)));
+    return objects;
   }
 
   private static List<PolicyRule> rules(boolean publishesTopology) {

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetSpec;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
@@ -18,6 +19,7 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Golden;
+import io.numaoperator.plan.Provision;
 import io.numaoperator.plan.agent.AgentPlan.UnderChange;
 import java.io.IOException;
 import java.util.List;
@@ -79,6 +81,55 @@ class AgentPlanTest {
     assertThat(AgentPlan.objects(cluster(34), List.of()).objects()).isEmpty();
   }
 
+  /** Before the agents' binding: no moment in which a token is worth more. */
+  @Test
+  void agentsAreConfinedBeforeThereAreAny() {
+    var planned = AgentPlan.objects(cluster(30), List.of(GPU));
+    assertThat(planned.objects())
+        .extracting(HasMetadata::getKind)
+        .containsExactly(
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+            "ServiceAccount",
+            "ClusterRole",
+            "ClusterRoleBinding",
+            "DaemonSet");
+    assertThat(planned.remarks()).isEmpty();
+    var policy = only(ValidatingAdmissionPolicy.class, List.of(GPU)).getSpec();
+    assertThat(policy.getFailurePolicy()).isEqualTo("Fail");
+    assertThat(policy.getMatchConditions().getFirst().getExpression())
+        .isEqualTo(
+            "request.userInfo.username == 'system:serviceaccount:numa-operator-system:numa-agent'");
+  }
+
+  /** All that it may write is confined: a right that is added later is too, or this fails. */
+  @Test
+  void everythingThatAnAgentMayWriteIsConfined() {
+    var confined =
+        only(ValidatingAdmissionPolicy.class, List.of(GPU))
+            .getSpec()
+            .getMatchConstraints()
+            .getResourceRules()
+            .stream()
+            .flatMap(rule -> rule.getResources().stream())
+            .toList();
+    assertThat(only(ClusterRole.class, List.of(GPU)).getRules())
+        .filteredOn(rule -> !Set.of("get", "list", "watch").containsAll(rule.getVerbs()))
+        .isNotEmpty()
+        .allSatisfy(rule -> assertThat(confined).containsAll(rule.getResources()));
+  }
+
+  @Test
+  void whereAgentsCannotBeConfinedItIsSaid() {
+    var planned = AgentPlan.objects(cluster(29), List.of(GPU));
+    assertThat(planned.objects())
+        .noneMatch(object -> object.getKind().startsWith("ValidatingAdmission"));
+    assertThat(planned.remarks())
+        .extracting(Provision.Remark::reason)
+        .containsExactly("AgentsNotConfined");
+    assertThat(AgentPlan.objects(cluster(29), List.of()).remarks()).isEmpty();
+  }
+
   private static NumaNodeState state(String node) {
     var state = new NumaNodeState();
     state.setMetadata(new ObjectMetaBuilder().withName(node).withUid("uid-of-" + node).build());
@@ -91,7 +142,7 @@ class AgentPlanTest {
     var busy = List.of(new UnderChange(state("n1"), false), new UnderChange(state("n0"), true));
     var objects = AgentPlan.objects(cluster(34), List.of(GPU), busy).objects();
     assertThat(objects)
-        .hasSize(4)
+        .hasSize(6)
         .allSatisfy(
             object ->
                 assertThat(object.getMetadata().getOwnerReferences())
@@ -100,7 +151,7 @@ class AgentPlanTest {
     assertThat(fields(objects)).containsExactly("metadata.name In [n1]");
 
     var orphans = AgentPlan.objects(cluster(34), List.of(), busy.subList(0, 1)).objects();
-    assertThat(orphans).hasSize(4);
+    assertThat(orphans).hasSize(6);
     assertThat(fields(orphans)).containsExactly("metadata.name In [n1]");
   }
 
