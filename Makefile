@@ -74,6 +74,12 @@ guest-tools: tools
 test-guest: jdk guest-tools ## one QEMU machine with systemd, containerd and a real kubelet.service
 	@hack/test-guest.sh "$(LAB_BIN)" "$(GUEST_BASE)"
 
+##@ Measure
+
+.PHONY: bench
+bench: jdk tools ## speed, cost and footprint, in tables; PARTS='operator' SIZES='100 1000' for less
+	@PARTS="$(PARTS)" SIZES="$(SIZES)" OPTIONS="$(OPTIONS)" hack/bench.sh "$(LAB_BIN)"
+
 ##@ Look
 
 .PHONY: demo

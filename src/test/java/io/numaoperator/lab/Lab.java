@@ -32,7 +32,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /** A running lab, by its command line. Closing it ends all of its processes. */
-final class Lab implements AutoCloseable {
+public final class Lab implements AutoCloseable {
   static final String IMAGE = "ghcr.io/numaoperator/numa-operator";
   private static final Path DIST = Path.of("target/dist").toAbsolutePath();
 
@@ -67,7 +67,7 @@ final class Lab implements AutoCloseable {
    *
    * @param flags of {@code numalab up}
    */
-  static Lab up(String... flags) {
+  public static Lab up(String... flags) {
     return up(DIST, flags);
   }
 
@@ -122,7 +122,7 @@ final class Lab implements AutoCloseable {
     }
   }
 
-  KubernetesClient client() {
+  public KubernetesClient client() {
     return client;
   }
 
@@ -216,16 +216,16 @@ final class Lab implements AutoCloseable {
 
   // ---- commands
 
-  String kubectl(String... arguments) {
+  public String kubectl(String... arguments) {
     return numalab(Stream.concat(Stream.of("kubectl"), Arrays.stream(arguments)));
   }
 
   /** Runs a command on a node, in its namespaces and root. */
-  String exec(String node, String... command) {
+  public String exec(String node, String... command) {
     return numalab(Stream.concat(Stream.of("exec", node, "--"), Arrays.stream(command)));
   }
 
-  String numalab(String... arguments) {
+  public String numalab(String... arguments) {
     return numalab(Arrays.stream(arguments));
   }
 
@@ -243,12 +243,12 @@ final class Lab implements AutoCloseable {
   }
 
   /** A file of the lab's directory. */
-  Path file(String name) {
+  public Path file(String name) {
     return directory.resolve(name);
   }
 
   /** Where a kubelet's files are, seen from the host. */
-  Path kubeletFile(String node, String name) {
+  public Path kubeletFile(String node, String name) {
     return directory.resolve("nodes").resolve(node).resolve("var-lib-kubelet").resolve(name);
   }
 
