@@ -10,6 +10,7 @@ import io.numaoperator.explain.Crossing;
 import io.numaoperator.explain.NodeAnswer;
 import io.numaoperator.explain.NodeAnswer.Outcome;
 import io.numaoperator.explain.NodeFacts;
+import io.numaoperator.explain.Obstacles;
 import io.numaoperator.explain.Rejection;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -37,8 +38,7 @@ public record PodExplanation(
    * A node that the pod could be on.
    *
    * @param answer what its kubelet would say
-   * @param obstacle what keeps the pod from it beside NUMA, as far as it was looked at: node
-   *     selector, cordon, a Node that is not ready
+   * @param obstacle what keeps the pod from it whatever its NUMA nodes have, see {@link Obstacles}
    */
   public record Candidate(NodeAnswer answer, Optional<String> obstacle) {
     /** Whether the pod could run there now, as far as it was looked at. */

@@ -33,8 +33,8 @@ public final class ExplainText {
     text.append(
         paint.of(
             Style.Minor,
-            "Looked at: NUMA nodes, the pod's nodeSelector, cordons. Not looked at: taints, affinity,"
-                + " quotas, pods on their way."));
+            "Looked at: NUMA nodes, nodeSelector, node affinity, cordons, taints. Not looked at: other"
+                + " pods' affinity, spreading, volumes, ports, quotas, pods on their way."));
     return text.append('\n').toString();
   }
 
