@@ -21,6 +21,7 @@ import io.numaoperator.api.nrt.NodeResourceTopology;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -260,29 +261,32 @@ class ReadinessLabTest {
 
   @Test
   @Order(5)
-  void theScheduler() throws InterruptedException {
-    var node = otherNode();
-    awaitReady(node);
+  void theScheduler() {
     var ended = new AtomicBoolean();
-    var sabotage =
-        Thread.ofVirtual()
-            .start(
-                () -> {
-                  while (!ended.get()) { // one that is back in a moment need not be told
-                    client
-                        .pods()
-                        .inNamespace(OPERATOR)
-                        .withLabel("app.kubernetes.io/name", "numa-scheduler")
-                        .withGracePeriod(0)
-                        .delete();
-                    Lab.sleep(Duration.ofMillis(500));
-                  }
-                });
-    try {
-      flips("scheduler down", node, () -> {}, reason("SchedulerDown"), AT_ONCE);
-    } finally {
-      ended.set(true);
-      sabotage.join();
+    try (var sabotage = Executors.newVirtualThreadPerTaskExecutor()) {
+      try {
+        flips(
+            "scheduler down",
+            otherNode(),
+            () -> sabotage.execute(() -> deleteSchedulersUntil(ended)),
+            reason("SchedulerDown"),
+            AT_ONCE);
+      } finally {
+        ended.set(true);
+      }
+    }
+  }
+
+  /** Again and again: one that is back in a moment need not be told. */
+  private static void deleteSchedulersUntil(AtomicBoolean ended) {
+    while (!ended.get()) {
+      client
+          .pods()
+          .inNamespace(OPERATOR)
+          .withLabel("app.kubernetes.io/name", "numa-scheduler")
+          .withGracePeriod(0)
+          .delete();
+      Lab.sleep(Duration.ofMillis(500));
     }
   }
 
