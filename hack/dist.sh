@@ -41,4 +41,4 @@ class_path agent.classpath $client \
 # shellcheck disable=SC2086 # words
 class_path cli.classpath $client com.fasterxml.jackson.datatype.jackson-datatype-jsr310 \
   info.picocli.picocli org.snakeyaml.snakeyaml-engine \
-  io.fabric8.kubernetes-model-'(admissionregistration|apps|coordination|policy|rbac|scheduling)'
+  io.fabric8.kubernetes-model-'(admissionregistration|apps|batch|coordination|policy|rbac|scheduling)'

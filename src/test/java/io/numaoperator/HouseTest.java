@@ -1,5 +1,8 @@
 package io.numaoperator;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
@@ -27,6 +30,7 @@ class HouseTest {
   private static final String CLI = "io.numaoperator.cli..";
   private static final String CLI_TEXT = "io.numaoperator.cli.text..";
   private static final String WEB = "io.numaoperator.web..";
+  private static final String PROBE = "io.numaoperator.probe..";
   private static final String[] PURE = {
     TOPOLOGY, KUBELET, PLAN, PREFLIGHT, READINESS, ROLLOUT, EXPLAIN, VIEW, CLI_TEXT
   };
@@ -94,6 +98,27 @@ class HouseTest {
               "io.quarkus..",
               "jakarta..",
               "io.javaoperatorsdk..");
+
+  @ArchTest
+  static final ArchRule aProbeNeedsArithmeticOnly =
+      noClasses()
+          .that()
+          .resideInAPackage(PROBE)
+          .should()
+          .dependOnClassesThat(
+              resideInAPackage("io.numaoperator..").and(not(resideInAnyPackage(PROBE, TOPOLOGY))))
+          .orShould()
+          .dependOnClassesThat()
+          .resideInAnyPackage("io.quarkus..", "io.fabric8..", "jakarta..");
+
+  @ArchTest
+  static final ArchRule nobodyNeedsAProbe =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(PROBE)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage(PROBE);
 
   @ArchTest
   static final ArchRule nobodyNeedsTheCommandLine =

@@ -56,6 +56,20 @@ class LauncherTest {
   }
 
   @Test
+  void aProbeIsAPlainMainWithTheAgentsClassPath() throws Exception {
+    var output = run(Map.of(), "probe", "--repeats", "3");
+    assertThat(withoutOptions(output))
+        .containsExactly(
+            java.toString(),
+            "-cp",
+            "H/quarkus-app/lib/main/a.jar:H/quarkus-app/app/b.jar".replace("H", home.toString()),
+            "io.numaoperator.probe.ProbeMain",
+            "--repeats",
+            "3");
+    assertThat(output).noneMatch(word -> word.startsWith("-XX:TieredStop"));
+  }
+
+  @Test
   void anUnknownCommandIsToldAndFails() throws Exception {
     var process =
         new ProcessBuilder(launcher().toString(), "explode").redirectErrorStream(true).start();
@@ -134,6 +148,7 @@ class LauncherTest {
     var complete = Path.of("src/main/dist/bin/kubectl_complete-numa").toAbsolutePath();
     var path = Map.of("PATH", bin + ":" + System.getenv("PATH"));
     assertThat(run(complete, path, "m")).contains("map\tone node drawn, or all", ":4");
+    assertThat(run(complete, path, "probe", "")).containsExactly("x-1", "x-2", ":4");
     assertThat(run(complete, path, "map", "")).containsExactly("x-1", "x-2", ":4");
     assertThat(run(complete, path, "explain", "pod/")).containsExactly("pod/x-1", "pod/x-2", ":4");
     assertThat(run(complete, path, "status", "--")).contains("--watch", "--context");

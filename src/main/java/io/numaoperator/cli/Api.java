@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
 import java.io.IOException;
@@ -22,11 +23,13 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 
 /**
- * The API server: reads only. Configuration, authentication and HTTP are fabric8's; its upper half
- * is left out, since a command would wait longer for its classes than for the answer.
+ * The API server: reads, but for the Job of a probe. Configuration, authentication and HTTP are
+ * fabric8's; its upper half is left out, since a command would wait longer for its classes than for
+ * the answer.
  */
 final class Api implements AutoCloseable {
   private static final int CONNECT_MILLIS = 10_000;
@@ -99,9 +102,36 @@ final class Api implements AutoCloseable {
 
   /** The answer's bytes; empty when there is none. */
   Optional<byte[]> bytes(String path) {
-    var answer = send(path);
+    return answer(path, request -> {});
+  }
+
+  /** Makes an object, and returns it as the cluster has it. */
+  <T> T create(String path, T object, Class<T> type) {
+    try {
+      var body = mapper.writeValueAsString(object);
+      var made =
+          answer(path, request -> request.post("application/json", body))
+              .orElseThrow(() -> new CliException("%s does not have %s".formatted(server, path)));
+      return convert(mapper.readTree(made), type);
+    } catch (IOException e) {
+      throw new CliException("%s answered no JSON to %s".formatted(server, path), e);
+    }
+  }
+
+  /** Deletes an object and what depends on it; one that is gone already is well. */
+  void delete(String path) {
+    answer(
+        path,
+        request -> request.delete("application/json", "{\"propagationPolicy\": \"Background\"}"));
+  }
+
+  private Optional<byte[]> answer(String path, Consumer<HttpRequest.Builder> request) {
+    var answer = send(path, request);
     return switch (answer.code()) {
-      case HttpURLConnection.HTTP_OK -> Optional.of(answer.body());
+      case HttpURLConnection.HTTP_OK,
+          HttpURLConnection.HTTP_CREATED,
+          HttpURLConnection.HTTP_ACCEPTED ->
+          Optional.of(answer.body());
       case HttpURLConnection.HTTP_NOT_FOUND -> Optional.empty();
       case HttpURLConnection.HTTP_UNAUTHORIZED ->
           throw new CliException(
@@ -115,11 +145,11 @@ final class Api implements AutoCloseable {
     };
   }
 
-  private HttpResponse<byte[]> send(String path) {
-    var request =
-        http.newHttpRequestBuilder().uri(server.replaceAll("/+$", "") + "/" + path).build();
+  private HttpResponse<byte[]> send(String path, Consumer<HttpRequest.Builder> change) {
+    var request = http.newHttpRequestBuilder().uri(server.replaceAll("/+$", "") + "/" + path);
+    change.accept(request);
     try {
-      return http.sendAsync(request, byte[].class).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+      return http.sendAsync(request.build(), byte[].class).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       throw unreachable(e.getCause());
     } catch (TimeoutException e) {

@@ -62,6 +62,7 @@ public final class KubectlNuma implements Callable<Integer> {
         .addSubcommand(new ExplainCommand(terminal, connector))
         .addSubcommand(new RenderCommand(terminal, connector))
         .addSubcommand(new GatherCommand(terminal, connector))
+        .addSubcommand(new ProbeCommand(terminal, connector))
         .setOut(terminal.out())
         .setErr(terminal.err())
         .setColorScheme(CommandLine.Help.defaultColorScheme(ansi))

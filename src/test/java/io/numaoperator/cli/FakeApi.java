@@ -17,10 +17,13 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Stands for the API server: answers GET of lists, objects and logs with what it was given, and
- * notes what it was asked for.
+ * Stands for the API server: answers GET of lists, objects and logs with what it was given, POST
+ * with the object and a name for it, DELETE with nothing done; and notes what it was asked for.
  */
 final class FakeApi implements AutoCloseable {
+  /** Of what asks for one by generateName. */
+  static final String GIVEN_NAME = "given-name";
+
   private final ObjectMapper mapper = new ObjectMapper();
   private final HttpServer server;
   private final Map<String, List<ObjectNode>> lists = new HashMap<>();
@@ -29,6 +32,9 @@ final class FakeApi implements AutoCloseable {
 
   /** Method and path with query of each request. */
   final List<String> asked = new CopyOnWriteArrayList<>();
+
+  /** The objects that were made. */
+  final List<ObjectNode> made = new CopyOnWriteArrayList<>();
 
   FakeApi() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -77,6 +83,13 @@ final class FakeApi implements AutoCloseable {
       asked.add(exchange.getRequestMethod() + " " + exchange.getRequestURI());
       if (refused.containsKey(path)) {
         send(exchange, refused.get(path), "{\"message\": \"refused by the fake API server\"}");
+      } else if (exchange.getRequestMethod().equals("POST")) {
+        var object = (ObjectNode) mapper.readTree(exchange.getRequestBody());
+        ((ObjectNode) object.get("metadata")).put("name", GIVEN_NAME);
+        made.add(object);
+        send(exchange, 201, object.toString());
+      } else if (exchange.getRequestMethod().equals("DELETE")) {
+        send(exchange, 200, "{}");
       } else if (texts.containsKey(path)) {
         send(exchange, 200, texts.get(path));
       } else if (lists.containsKey(path)) {

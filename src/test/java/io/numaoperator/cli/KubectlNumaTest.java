@@ -147,7 +147,7 @@ class KubectlNumaTest {
   @Test
   void everyCommandHasHelpThatDocsRepeat() throws IOException {
     var docs = Files.readString(Path.of("docs/cli.md"));
-    for (var command : List.of("status", "map", "explain", "render", "gather")) {
+    for (var command : List.of("status", "map", "explain", "render", "gather", "probe")) {
       assertThat(run("help", command)).as(command).isZero();
       assertThat(docs).contains("kubectl numa " + command);
     }

@@ -3,16 +3,21 @@ package io.numaoperator.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.topology.CpuSet;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -99,7 +104,7 @@ class CliLabTest {
   }
 
   @Test
-  void itTellsOfAClusterWhatIsSo() {
+  void itTellsOfAClusterWhatIsSo() throws JsonProcessingException {
     assertThat(numa("status").exit()).isEqualTo(1);
     await()
         .atMost(Lab.LONG)
@@ -151,8 +156,89 @@ class CliLabTest {
                     .contains("it said: ")
                     .contains(numbers));
 
+    whatKeepsAPodOut();
     thePlanIsTheOperators();
     gatherHasItAll();
+    probeMeasuresAndLeavesNothing();
+  }
+
+  /** Who wrote spec.nodeName is told by managedFields alone (explain.Obstacles). */
+  private static void whatKeepsAPodOut() {
+    var named = pod("named", "default-scheduler", 0, 0);
+    named.getSpec().getContainers().getFirst().setResources(null);
+    named.getSpec().setNodeName("gpu-1");
+    client.resource(named).create();
+    awaitPod("named", "Running");
+    assertThat(managedFields("named")).contains("f:nodeName");
+    assertThat(managedFields("left")).contains("f:schedulerName").doesNotContain("f:nodeName");
+    client.pods().inNamespace("default").withName("named").delete();
+
+    lab.kubectl("taint", "node", "gpu-1", "team=a:NoSchedule");
+    assertThat(numa("explain", "pod/pending").out())
+        .contains(
+            "gpu-1  kept out  it has the taint team=a:NoSchedule, which the pod does not tolerate; as"
+                + " to NUMA: needs 4 nvidia.com/gpu in one zone");
+    lab.kubectl("taint", "node", "gpu-1", "team-");
+  }
+
+  private static String managedFields(String pod) {
+    return lab.kubectl(
+        "get", "pod", pod, "-o", "jsonpath={.metadata.managedFields}", "--show-managed-fields");
+  }
+
+  /**
+   * The lab's NUMA nodes are made up, and so is what a probe would find of them: this is about the
+   * Job, its pod and what it prints. What is measured is the machine below, whose memory is not on
+   * the lab's zone 1, and the probe says so.
+   */
+  private static void probeMeasuresAndLeavesNothing() throws JsonProcessingException {
+    lab.kubectl("cordon", "gpu-1");
+    var probe =
+        numa(
+            "probe",
+            "gpu-1",
+            "--memory",
+            "64Mi",
+            "--repeats",
+            "3",
+            "-o",
+            "json",
+            "--timeout",
+            "100");
+    lab.kubectl("uncordon", "gpu-1");
+    System.out.println("probe: " + probe);
+    assertThat(probe.exit()).as("not each pair can be measured: " + probe.err()).isEqualTo(1);
+    var report = new ObjectMapper().readTree(probe.out());
+    assertThat(report.path("zones")).hasSize(2);
+    assertThat(CpuSet.parse("0-3").containsAll(CpuSet.parse(threads(report)))).isTrue();
+    var pairs = report.path("pairs");
+    assertThat(pairs).hasSize(4);
+    assertThat(pairs.get(0).path("gbPerSecond").asDouble()).isPositive();
+    for (int remote : List.of(1, 3)) {
+      assertThat(pairs.get(remote).path("memoryZone").asInt()).isEqualTo(1);
+      assertThat(pairs.get(remote).path("problem").asText())
+          .containsAnyOf("has 0 % of the memory on zone 1", "zone 1 has no CPUs that a pod");
+    }
+    assertThat(requests("create", "jobs")).isEqualTo(1);
+    assertThat(requests("delete", "jobs")).isEqualTo(1);
+    assertThat(client.batch().v1().jobs().inNamespace("default").list().getItems()).isEmpty();
+    await("its pod goes")
+        .until(
+            () ->
+                client
+                    .pods()
+                    .inNamespace("default")
+                    .withLabel("app.kubernetes.io/name", "numa-probe")
+                    .list()
+                    .getItems()
+                    .isEmpty());
+  }
+
+  /** Where those of zone 0 were pinned to: one CPU of each of its cores that is really there. */
+  private static String threads(JsonNode report) {
+    var threads = report.path("zones").get(0).path("threads").asText();
+    assertThat(threads).isNotEmpty();
+    return threads;
   }
 
   /** Rendered by the same functions, applied by the operator: nothing differs but our window. */
@@ -192,9 +278,16 @@ class CliLabTest {
 
   /** By the lab's own user, who is the person here. */
   private static long reads(String resource) {
+    return byThePerson(resource).count();
+  }
+
+  private static long requests(String verb, String resource) {
+    return byThePerson(resource).filter(e -> verb.equals(e.path("verb").asText())).count();
+  }
+
+  private static Stream<JsonNode> byThePerson(String resource) {
     return lab.audit().stream()
         .filter(e -> resource.equals(e.path("objectRef").path("resource").asText()))
-        .filter(e -> "kubernetes-admin".equals(e.path("user").path("username").asText()))
-        .count();
+        .filter(e -> "kubernetes-admin".equals(e.path("user").path("username").asText()));
   }
 }
