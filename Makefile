@@ -49,6 +49,10 @@ crds: jdk ## crds/ and docs/api.md from the API classes
 install-yaml: ## dist/install.yaml: config/default as one file, by kubectl (the PATH's, else the lab's)
 	@hack/install-yaml.sh "$(LAB_BIN)"
 
+.PHONY: bundle
+bundle: jdk ## bundle/ and bundle.Dockerfile, for OLM, from config/, crds/ and what the operator makes
+	@$(MVN) -q test-compile exec:java -Dexec.mainClass=io.numaoperator.bundle.BundleFiles -Dexec.classpathScope=test
+
 .PHONY: format
 format: jdk ## the Java sources, by google-java-format
 	@$(MVN) -q spotless:apply
@@ -65,6 +69,11 @@ test-interruptions: jdk test-tools lab ## every step of a change, with the API s
 	@$(MVN) -q package -DskipTests
 	@hack/dist.sh
 	@$(MVN) surefire:test -Dtest.groups=interruption -Dtest.excludedGroups= -Dlab.bin="$(LAB_BIN)"
+
+.PHONY: bundle-validate
+bundle-validate: ## Operator Framework's validators on bundle/ (cold about 2 minutes)
+	@src/tools/build.sh "$(LAB_BIN)"
+	@"$(LAB_BIN)/bundle-validate" bundle
 
 .PHONY: guest-tools
 guest-tools: tools

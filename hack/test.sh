@@ -9,7 +9,7 @@ shellcheck src/main/resources/guard/guard.sh
 
 mkdir -p target
 echo "== building the lab beside the unit tests (its output: target/lab-build.log)"
-nice src/lab/build.sh "$lab_bin" >target/lab-build.log 2>&1 &
+(nice src/lab/build.sh "$lab_bin" && nice src/tools/build.sh "$lab_bin") >target/lab-build.log 2>&1 &
 lab_build=$!
 trap 'kill $lab_build 2>/dev/null || true' EXIT
 
@@ -24,6 +24,9 @@ if ! wait $lab_build; then
 fi
 trap - EXIT
 (cd src/lab && go test -vet=off ./...)
+
+echo "== the OLM bundle, by Operator Framework's validators"
+"$lab_bin/bundle-validate" bundle
 
 echo "== tests on a real API server and real kubelets"
 # two labs at a time: they wait more than they compute

@@ -62,10 +62,9 @@ public record Access(Ownership ownership, String namespace, String account) {
         .build();
   }
 
-  /** Binds a Role of the given namespace, which may be another than the ServiceAccount's. */
-  public RoleBinding roleBinding(String roleNamespace, String name, String role) {
+  public RoleBinding roleBinding(String name, String role) {
     return new RoleBindingBuilder()
-        .withMetadata(ownership.metadata(roleNamespace, name))
+        .withMetadata(ownership.metadata(namespace, name))
         .withRoleRef(new RoleRef(RBAC, "Role", role))
         .withSubjects(subject())
         .build();

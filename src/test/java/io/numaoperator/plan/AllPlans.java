@@ -27,10 +27,10 @@ import java.util.Set;
  * What every provider makes, for tests of what holds for all objects: a new provider is in here by
  * its enum constant alone.
  */
-final class AllPlans {
+public final class AllPlans {
   private AllPlans() {}
 
-  static List<HasMetadata> objects() {
+  public static List<HasMetadata> objects() {
     var facts = cluster(34);
     var policies =
         List.of(

@@ -7,7 +7,6 @@ import java.util.List;
 /** What a kube-scheduler beside the cluster's own may do. */
 record SchedulerAccess(Access access) {
   private static final String NAME = NodeResourceTopologyMatch.NAME;
-  private static final String KUBE_SYSTEM = "kube-system";
 
   HasMetadata serviceAccount() {
     return access.serviceAccount();
@@ -43,9 +42,6 @@ record SchedulerAccess(Access access) {
                     .edit()
                     .withResourceNames(SchedulerConfig.LEASE)
                     .build())),
-        access.roleBinding(access.namespace(), NAME, NAME),
-        // to authenticate whoever asks its secure port
-        access.roleBinding(
-            KUBE_SYSTEM, NAME + "-auth-reader", "extension-apiserver-authentication-reader"));
+        access.roleBinding(NAME, NAME));
   }
 }
