@@ -1,5 +1,6 @@
 #!/bin/sh
-# build.sh OUTDIR: builds other people's judges of what we make: OUTDIR/bundle-validate, kstatus and argo-health.
+# build.sh OUTDIR: builds other people's judges of what we make: OUTDIR/bundle-validate,
+# kstatus, argo-health and flux-health.
 # go.mod takes the versions of ../lab/go.mod where both have a module: after the lab's build a minute on two cores.
 set -eu
 [ $# = 1 ] || { echo "usage: $0 OUTDIR" >&2; exit 2; }

@@ -1,6 +1,6 @@
 // argo-health SCRIPT: what an Argo CD health check in Lua says of each object in a stream of JSON: one line
 // "STATUS: message" for each. The interpreter is Argo CD's (gopher-lua), with the libraries that Argo CD opens for
-// such a script: base, package, table and a safe part of os, but not string or math.
+// such a script: base, package and table (and of os the clock, which ours does not use), not string or math.
 package main
 
 import (

@@ -16,12 +16,16 @@ import (
 func main() {
 	objects := json.NewDecoder(os.Stdin)
 	for {
-		object := unstructured.Unstructured{}
-		err := objects.Decode(&object.Object)
+		var text json.RawMessage
+		err := objects.Decode(&text)
 		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {
+			fail(err)
+		}
+		object := unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(text); err != nil {
 			fail(err)
 		}
 		result, err := status.Compute(&object)

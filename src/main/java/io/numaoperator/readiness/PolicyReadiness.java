@@ -55,9 +55,10 @@ public final class PolicyReadiness {
   public static Map<String, Verdict> judge(PolicyEvidence e) {
     var verdicts = new LinkedHashMap<String, Verdict>();
     var ready = ready(e);
+    var stalled = stalled(e);
     verdicts.put(READY, ready);
-    verdicts.put(RECONCILING, reconciling(e, ready));
-    verdicts.put(STALLED, stalled(e));
+    verdicts.put(RECONCILING, reconciling(e, ready, stalled));
+    verdicts.put(STALLED, stalled);
     PARTS.keySet().stream()
         .sorted()
         .forEach(
@@ -116,13 +117,9 @@ public final class PolicyReadiness {
               + " selected nodes belong to an older policy, which keeps them: "
               + sample(e.conflicts()));
     }
-    var broken =
-        e.problems().entrySet().stream()
-            .filter(p -> p.getValue().status() == Condition.Status.False);
-    var problem = broken.findFirst();
-    if (problem.isPresent()) {
-      var verdict = problem.get().getValue();
-      return Verdict.no(verdict.reason(), problem.get().getKey() + ": " + verdict.message());
+    var broken = broken(e);
+    if (broken.isPresent()) {
+      return broken.get();
     }
     if (e.nodes().isEmpty()) {
       return Verdict.yes(
@@ -148,14 +145,26 @@ public final class PolicyReadiness {
             + worst.message);
   }
 
-  private static Verdict reconciling(PolicyEvidence e, Verdict ready) {
+  /** The first part that cannot be as the policy wants it. */
+  private static Optional<Verdict> broken(PolicyEvidence e) {
+    return e.problems().entrySet().stream()
+        .filter(p -> p.getValue().status() == Condition.Status.False)
+        .findFirst()
+        .map(p -> Verdict.no(p.getValue().reason(), p.getKey() + ": " + p.getValue().message()));
+  }
+
+  /**
+   * Never True beside Stalled but while a node is being changed: kstatus, which takes the first
+   * that is True, would wait for ever.
+   */
+  private static Verdict reconciling(PolicyEvidence e, Verdict ready, Verdict stalled) {
     if (ready.isTrue()) {
       return Verdict.no("Done", "nothing is left to do");
     }
-    if (e.stopped()) {
-      return Verdict.no("Stopped", "nothing more is started; see Stalled");
-    }
     var counts = count(e);
+    if (e.stopped() || (stalled.isTrue() && counts.updating == 0)) {
+      return Verdict.no("Stopped", "what is left waits for what Stalled says");
+    }
     return Verdict.yes(
         "Working",
         counts.updating
@@ -171,9 +180,12 @@ public final class PolicyReadiness {
           "NodeFailed",
           "no further node is started until the spec changes; failed: " + sample(failed));
     }
-    return e.conflicts().isEmpty()
-        ? Verdict.no("Progressing", "nothing stands in the way")
-        : Verdict.yes("Conflict", "nodes belong to an older policy: " + sample(e.conflicts()));
+    if (!e.conflicts().isEmpty()) {
+      return Verdict.yes("Conflict", "nodes belong to an older policy: " + sample(e.conflicts()));
+    }
+    return broken(e)
+        .map(why -> Verdict.yes(why.reason(), why.message()))
+        .orElseGet(() -> Verdict.no("Progressing", "nothing stands in the way"));
   }
 
   private static Verdict part(PolicyEvidence e, String ofNode) {

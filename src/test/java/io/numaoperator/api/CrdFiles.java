@@ -1,5 +1,6 @@
 package io.numaoperator.api;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.crdv2.generator.CRDGenerator;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -69,6 +70,15 @@ final class CrdFiles {
     crd.getMetadata().setLabels(Map.of("app.kubernetes.io/part-of", "numa-operator"));
     for (var version : crd.getSpec().getVersions()) {
       version.getAdditionalPrinterColumns().sort(inOrderOfAnnotations(kind));
+      if (kind == NumaPolicy.class) {
+        // until the operator has looked at it: kstatus takes an object without status as done
+        version
+            .getSchema()
+            .getOpenAPIV3Schema()
+            .getProperties()
+            .get("status")
+            .setDefault(JsonNodeFactory.instance.objectNode().put("observedGeneration", -1));
+      }
     }
     return crd;
   }
