@@ -53,7 +53,7 @@ class GpuOperator {
 
   private Optional<Store<ClusterPolicy>> watch() {
     try {
-      var store = new Store<>(client.resources(ClusterPolicy.class));
+      var store = Store.ofOptional(client.resources(ClusterPolicy.class));
       store.onChange(GpuOperator::differ, policy -> listeners.forEach(Runnable::run));
       return Optional.of(store);
     } catch (KubernetesClientException e) {

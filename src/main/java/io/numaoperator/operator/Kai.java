@@ -151,7 +151,7 @@ class Kai {
   }
 
   private <T extends HasMetadata> Store<T> opened(Class<T> kind, List<Store<?>> opened) {
-    var store = new Store<>(client.resources(kind));
+    var store = Store.ofOptional(client.resources(kind));
     opened.add(store);
     return store;
   }

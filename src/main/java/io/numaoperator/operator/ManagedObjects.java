@@ -123,7 +123,7 @@ class ManagedObjects {
   private Store<HasMetadata> watch(Place place) {
     var resources = client.resources((Class<HasMetadata>) place.kind());
     var store =
-        new Store<>(
+        Store.ofOptional(
             (place.namespace().isEmpty() ? resources : resources.inNamespace(place.namespace()))
                 .withLabel(Ownership.MANAGED_BY_LABEL, Ownership.OPERATOR));
     store.onChange(ManagedObjects::specsDiffer, object -> listeners.forEach(Runnable::run));

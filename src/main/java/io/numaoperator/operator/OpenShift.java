@@ -36,7 +36,7 @@ class OpenShift {
   private static <T extends HasMetadata> Optional<Store<T>> watch(
       KubernetesClient client, Class<T> kind) {
     try {
-      return Optional.of(new Store<>(client.resources(kind)));
+      return Optional.of(Store.ofOptional(client.resources(kind)));
     } catch (KubernetesClientException e) {
       if (!Store.isUnavailable(e)) {
         throw e;

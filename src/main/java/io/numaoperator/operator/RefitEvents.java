@@ -43,7 +43,8 @@ class RefitEvents {
 
   private void watch(String reason) {
     try {
-      var store = new Store<>(client.v1().events().inAnyNamespace().withField("reason", reason));
+      var store =
+          Store.ofOptional(client.v1().events().inAnyNamespace().withField("reason", reason));
       events.add(store);
       store.onChange(
           (old, event) -> times(old) < times(event),

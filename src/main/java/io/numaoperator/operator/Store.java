@@ -1,8 +1,10 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Informable;
+import io.fabric8.kubernetes.client.dsl.Listable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.net.HttpURLConnection;
@@ -58,6 +60,18 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
       informer.close(); // it would go on asking
       throw e;
     }
+  }
+
+  /**
+   * Of a kind that the API server may not have, or not show us. It is asked before the watch
+   * begins: the watch would write a stack trace into the log for each answer of that sort.
+   *
+   * @throws KubernetesClientException if the API server refuses, or has no such kind
+   */
+  static <T extends HasMetadata, S extends Informable<T> & Listable<?>> Store<T> ofOptional(
+      S source) {
+    source.list(new ListOptionsBuilder().withLimit(1L).build());
+    return new Store<>(source);
   }
 
   /** A kind that this API server does not have is as good as one that we may not see. */

@@ -219,6 +219,10 @@ class SliceLabTest {
       assertThat(lab.state(node).orElseThrow().getStatus().attempt).isNull();
       assertThat(dropIn(node)).isBlank();
     }
+    // what this cluster does not have (KAI, HAMi, the GPU Operator) is no error
+    assertThat(lab.kubectl("-n", "numa-operator-system", "logs", "deployment/numa-operator"))
+        .contains("\"level\":\"INFO\"")
+        .doesNotContain("\"level\":\"ERROR\"");
   }
 
   @Test
