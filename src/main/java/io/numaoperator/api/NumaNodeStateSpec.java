@@ -1,6 +1,7 @@
 package io.numaoperator.api;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crdv2.generator.v1.SchemaCustomizer;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Required;
@@ -9,6 +10,7 @@ import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
 
 /** What the operator wants of a node; written by the operator only. */
+@SchemaCustomizer(value = AtomicMap.class, input = "grant,kubelet,topology")
 public class NumaNodeStateSpec {
   @Required
   @Size(min = 1, max = 253)

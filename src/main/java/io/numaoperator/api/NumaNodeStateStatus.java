@@ -10,6 +10,7 @@ import java.util.Map;
 
 /** What was seen on the node. conditions and plan are the operator's; all else is the agent's. */
 @SchemaCustomizer(value = ListMap.class, input = "conditions=type")
+@SchemaCustomizer(value = AtomicMap.class, input = "attempt,inventory,plan")
 public class NumaNodeStateStatus {
   @Size(max = 16)
   @JsonPropertyDescription(

@@ -74,28 +74,54 @@ class Writer {
     planned.kubelet = spec.kubelet;
     planned.topology = spec.topology;
     state.setSpec(planned);
-    apply(state, Names.OPERATOR_FIELD_MANAGER);
+    var written = apply(state, Names.OPERATOR_FIELD_MANAGER);
+    if (planned.kubelet == null && written.getSpec().kubelet != null) {
+      written = remove(written, "kubelet", Names.OPERATOR_FIELD_MANAGER);
+    }
+    if (planned.topology == null && written.getSpec().topology != null) {
+      remove(written, "topology", Names.OPERATOR_FIELD_MANAGER);
+    }
   }
 
   void grant(NumaNodeState current, NumaNodeStateSpec.Grant grant) {
-    var spec = new NumaNodeStateSpec();
-    spec.grant = grant;
-    fenced(current, spec);
-  }
-
-  void revoke(NumaNodeState current) {
-    fenced(current, new NumaNodeStateSpec());
-  }
-
-  private void fenced(NumaNodeState current, NumaNodeStateSpec spec) {
     var state = bare(current.getMetadata().getName());
     state.getMetadata().setResourceVersion(current.getMetadata().getResourceVersion());
+    var spec = new NumaNodeStateSpec();
+    spec.grant = grant;
     state.setSpec(spec);
     apply(state, ROLLOUT_FIELD_MANAGER);
   }
 
-  private void apply(NumaNodeState state, String manager) {
-    cache.states().wrote(client.resource(state).patch(apply(manager)));
+  void revoke(NumaNodeState current) {
+    remove(current, "grant", ROLLOUT_FIELD_MANAGER);
+  }
+
+  /**
+   * What an apply leaves out stays where somebody else owns the field too: who restores a backup
+   * does so with its own field manager.
+   */
+  private NumaNodeState remove(NumaNodeState current, String field, String manager) {
+    var spec = new LinkedHashMap<String, Object>();
+    spec.put(field, null);
+    var body =
+        Map.of(
+            "metadata",
+            Map.of("resourceVersion", current.getMetadata().getResourceVersion()),
+            "spec",
+            spec);
+    var written =
+        client
+            .resources(NumaNodeState.class)
+            .withName(current.getMetadata().getName())
+            .patch(merge(manager), Serialization.asJson(body));
+    cache.states().wrote(written);
+    return written;
+  }
+
+  private NumaNodeState apply(NumaNodeState state, String manager) {
+    var written = client.resource(state).patch(apply(manager));
+    cache.states().wrote(written);
+    return written;
   }
 
   private static PatchContext apply(String manager) {
@@ -156,7 +182,7 @@ class Writer {
         client
             .resources(NumaPolicy.class)
             .withName(current.getMetadata().getName())
-            .patch(merge(), Serialization.asJson(body));
+            .patch(merge(Names.OPERATOR_FIELD_MANAGER), Serialization.asJson(body));
     if (written.getMetadata().getDeletionTimestamp() == null || there) {
       cache.policies().wrote(written); // else it is gone
     }
@@ -259,13 +285,13 @@ class Writer {
             client
                 .nodes()
                 .withName(node.getMetadata().getName())
-                .patch(merge(), Serialization.asJson(body)));
+                .patch(merge(Names.OPERATOR_FIELD_MANAGER), Serialization.asJson(body)));
   }
 
-  private static PatchContext merge() {
+  private static PatchContext merge(String manager) {
     return new PatchContext.Builder()
         .withPatchType(PatchType.JSON_MERGE)
-        .withFieldManager(Names.OPERATOR_FIELD_MANAGER)
+        .withFieldManager(manager)
         .build();
   }
 

@@ -8,8 +8,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.Markdown;
+import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec;
@@ -370,6 +373,43 @@ class ApiServerLabTest {
     } finally {
       lab.client().resource(state).delete();
     }
+  }
+
+  /** Who restores a backup writes a status with a field manager of his own. */
+  @Test
+  void nothingOfARestoredAttemptStaysInTheOneThatRunsNow() {
+    var state = state("{hash: 0123456789ab, verificationWindow: 5s, restore: true}");
+    lab.client().resource(state).create();
+    try {
+      attempt("restoring", "{number: 4, step: Done, result: Succeeded, error: old}");
+      attempt(Names.AGENT_FIELD_MANAGER, "{number: 5, step: Stopping}");
+      var attempt = lab.state("tried").orElseThrow().getStatus().attempt;
+      assertThat(attempt.number).isEqualTo(5);
+      assertThat(attempt.result).isNull();
+      assertThat(attempt.error).isNull();
+    } finally {
+      lab.client().resource(state).delete();
+    }
+  }
+
+  private static void attempt(String manager, String attempt) {
+    var status =
+        """
+        apiVersion: numaoperator.io/v1alpha1
+        kind: NumaNodeState
+        metadata: {name: tried}
+        status: {attempt: %s}
+        """
+            .formatted(attempt);
+    lab.client()
+        .resource(Serialization.unmarshal(status, GenericKubernetesResource.class))
+        .subresource("status")
+        .patch(
+            new PatchContext.Builder()
+                .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                .withFieldManager(manager)
+                .withForce(true)
+                .build());
   }
 
   /** Nobody can ask an agent for settings and for none at once. */
