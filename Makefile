@@ -7,6 +7,8 @@ export JAVA_HOME := $(shell hack/find-jdk.sh)
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/numa-operator
 LAB_BIN := $(CACHE)/lab
 GUEST_BASE := $(CACHE)/guest
+IMAGE_CACHE := $(CACHE)/image
+IMAGE_TAR := dist/numa-operator-image.tar
 LAB_DIR ?= $(CURDIR)/.lab
 MVN := mvn -B --no-transfer-progress
 
@@ -36,6 +38,10 @@ test-tools: tools browser
 build: jdk tools ## the operator, agent and CLI in target/dist, without tests
 	@$(MVN) -q package -Dmaven.test.skip=true
 	@hack/dist.sh
+
+.PHONY: image-offline
+image-offline: build ## the image as an OCI archive, dist/numa-operator-image.tar, from Debian packages and a jlink runtime, without Docker
+	@src/image/build.sh "$(IMAGE_CACHE)" target/dist $(IMAGE_TAR)
 
 .PHONY: lab
 lab: tools ## the lab's binaries (Kubernetes' control plane and kubelet, from Go modules; cold about 10 minutes)
@@ -81,7 +87,7 @@ guest-tools: tools
 
 .PHONY: test-guest
 test-guest: jdk guest-tools ## one QEMU machine with systemd, containerd and a real kubelet.service
-	@hack/test-guest.sh "$(LAB_BIN)" "$(GUEST_BASE)"
+	@hack/test-guest.sh "$(LAB_BIN)" "$(GUEST_BASE)" "$(IMAGE_CACHE)"
 
 ##@ Measure
 

@@ -2,60 +2,29 @@
 # build.sh OUTDIR: what the guest starts from, made of Debian packages alone, and nothing of this project's code:
 #   OUTDIR/vmlinuz, OUTDIR/initrd.gz   Debian's cloud kernel, and the few modules that find the disk
 #   OUTDIR/disk.ext4                   systemd, D-Bus, containerd, runc, CNI plugins, and the files of root/
-#   OUTDIR/image                       root of a container image: busybox and the libraries that a JVM wants
 # Takes about a minute, and nothing when it was made from these sources before. No package is installed on the host.
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: $0 OUTDIR" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=src/image/debian.sh
+. "$here/../image/debian.sh"
 out=$(realpath -m "$1")
 release=trixie
 # containerd 2: a kubelet of 1.36 or later wants it
 newer=forky
 packages=systemd,systemd-sysv,dbus,kmod,iproute2,procps,mount,libseccomp2,iptables,qemu-guest-agent
 
-stamp=$(cd "$here" && { cat build.sh; find root -type f | sort | xargs tail -n +1; find root -type l -printf '%p %l\n' | sort; } | sha256sum)
+stamp=$(cd "$here" && { cat build.sh ../image/debian.sh; find root -type f | sort | xargs tail -n +1; find root -type l -printf '%p %l\n' | sort; } | sha256sum)
 [ "$(cat "$out/stamp" 2>/dev/null)" = "$stamp" ] && exit 0
 rm -rf "$out"
-mkdir -p "$out/debs" "$out/tmp"
-
-# Debian's mirror is the one that this machine's apt has, whether its lists were fetched or not
-# shellcheck disable=SC2016 # apt-get's own variable
-mirror=${GUEST_MIRROR:-$(apt-get indextargets --no-release-info --format '$(REPO_URI)' |
-  sed -nE 's,(/debian(\.list)?)/?$,\1,p' | sed -n 1p)}
-if [ -z "$mirror" ]; then
-  echo "$0: no source of this machine's apt ends in /debian: name a mirror of Debian by GUEST_MIRROR" >&2
-  exit 1
-fi
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-
-# apt SUITE COMMAND…: an apt that knows one suite and nothing of the host's packages
-apt() {
-  local dir=$out/tmp/apt-$1 suite=$1
-  shift
-  if [ ! -e "$dir/conf" ]; then
-    mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
-    echo "deb [signed-by=$keyring] $mirror $suite main" >"$dir/sources.list"
-    cat >"$dir/conf.new" <<CONF
-Dir::Etc::sourcelist "$dir/sources.list"; Dir::Etc::sourceparts "/dev/null"; Dir::State::lists "$dir/lists";
-Dir::Cache "$dir/cache"; Dir::State::status "/dev/null"; Acquire::Languages "none"; APT::Sandbox::User "root";
-Acquire::Retries "5"; Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
-CONF
-    APT_CONFIG=$dir/conf.new apt-get -qq update
-    mv "$dir/conf.new" "$dir/conf"
-  fi
-  (cd "$out/debs" && APT_CONFIG=$dir/conf command "$@")
-}
+mkdir -p "$out/tmp"
 
 # unpack SUITE PACKAGE DIR
-unpack() {
-  apt "$1" apt-get -qq download "$2"
-  mkdir -p "$3"
-  dpkg-deb -x "$out/debs/$2"_*.deb "$3"
-}
+unpack() { debian_unpack "$out/tmp" "$@"; }
 
 kernel() {
   local image=$out/tmp/kernel name version
-  name=$(apt $release apt-cache depends linux-image-cloud-amd64 | awk '/Depends: linux-image/ {print $2; exit}')
+  name=$(debian_apt "$out/tmp" $release apt-cache depends linux-image-cloud-amd64 | awk '/Depends: linux-image/ {print $2; exit}')
   unpack $release "$name" "$image"
   cp "$image"/boot/vmlinuz-* "$out/vmlinuz"
   version=$(basename "$image"/usr/lib/modules/*)
@@ -94,7 +63,7 @@ disk() {
   local root=$out/tmp/root p
   mmdebstrap --quiet --variant=minbase --include=$packages --aptopt='APT::Sandbox::User "root"' \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-    --dpkgopt='path-exclude=/usr/share/locale/*' $release "$root" "deb $mirror $release main"
+    --dpkgopt='path-exclude=/usr/share/locale/*' $release "$root" "deb $(debian_mirror) $release main"
   for p in containerd runc; do unpack $newer $p "$root"; done
   unpack $release containernetworking-plugins "$root"
   mkdir -p "$root/usr/lib/modules"
@@ -109,20 +78,7 @@ disk() {
   mke2fs -q -t ext4 -d "$root" "$out/disk.ext4"
 }
 
-image() {
-  local libc=$out/tmp/libc
-  unpack $release libc6 "$libc"
-  mkdir -p "$out/image"/{bin,lib64,usr/lib/x86_64-linux-gnu,tmp,etc}
-  cp "$out/tmp/busybox/usr/bin/busybox" "$out/image/bin/"
-  local applet
-  for applet in sh cat sleep tail grep sed paste dirname readlink ls ps; do ln -s busybox "$out/image/bin/$applet"; done
-  cp -L "$libc"/usr/lib64/ld-linux-x86-64.so.2 "$out/image/lib64/"
-  cp "$libc"/usr/lib/x86_64-linux-gnu/lib{c,m,dl,pthread,rt,resolv,nss_files,nss_dns}.so.* "$out/image/usr/lib/x86_64-linux-gnu/"
-  ln -s usr/lib "$out/image/lib"
-}
-
 kernel
 disk
-image
-rm -rf "$out/tmp" "$out/debs"
+rm -rf "$out/tmp"
 echo "$stamp" >"$out/stamp"

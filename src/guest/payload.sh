@@ -1,19 +1,18 @@
 #!/bin/bash
-# payload.sh BASE LAB_BIN LAB_DIR DIST OUT: the guest's second disk, with what a run brings: the kubelet, its kubeadm
+# payload.sh LAB_BIN LAB_DIR IMAGES OUT: the guest's second disk, with what a run brings: the kubelet, its kubeadm
 # configuration with a certificate of the lab's authority, and the container images.
-#   BASE     what build.sh made
 #   LAB_BIN  what src/lab/build.sh made
 #   LAB_DIR  a running lab
-#   DIST     target/dist, which becomes the operator's image
+#   IMAGES   a directory of container images as archives
 #   OUT      directory for payload.ext4
 set -euo pipefail
-base=$1 lab_bin=$2 lab_dir=$3 dist=$4 out=$5
-here=$(cd "$(dirname "$0")" && pwd)
+lab_bin=$1 lab_dir=$2 images=$3 out=$4
 node=guest
 address=10.88.0.2
 server=https://10.88.0.1:6443
 root=$out/payload/root
-mkdir -p "$root/etc/kubernetes/pki" "$root/etc/default" "$root/var/lib/kubelet" "$out/payload/bin" "$out/payload/images"
+mkdir -p "$root/etc/kubernetes/pki" "$root/etc/default" "$root/var/lib/kubelet" "$out/payload/bin"
+cp -r --reflink=auto "$images" "$out/payload/images"
 
 # ---- the kubelet, as kubeadm join leaves it
 
@@ -68,28 +67,6 @@ mkdir -p "$root/etc/kubernetes/manifests"
 echo $node >"$root/etc/hostname"
 printf '127.0.0.1 localhost\n%s %s\n' $address $node >"$root/etc/hosts"
 echo "nameserver 10.96.0.10" >"$root/etc/resolv.conf"
-
-# ---- container images
-
-# what the agent's libraries want of a JDK; jdk.security.auth is for dbus-java
-modules=java.base,java.logging,java.management,java.naming,java.net.http,java.xml,jdk.net,jdk.security.auth,jdk.unsupported
-jre=$base/jre-$({ cat "$JAVA_HOME/release" "$here/payload.sh"; } | sha256sum | cut -c1-16)
-if [ ! -d "$jre" ]; then
-  rm -rf "$base"/jre-*
-  "$JAVA_HOME/bin/jlink" --strip-debug --no-man-pages --no-header-files --compress zip-6 --add-modules $modules --output "$jre.new"
-  mv "$jre.new" "$jre"
-fi
-image=$out/image
-cp -a "$base/image" "$image"
-"$here/image.sh" numa.test/pause:1 "$image" "$out/payload/images/pause.tar" /bin/sh -c "trap exit TERM; sleep 2147483 & wait"
-# the agent's part: the operator does not run here, and containerd would take its jars apart for half a minute
-app=$image/opt/numa-operator
-mkdir -p "$app/quarkus-app"
-cp -r "$dist"/{bin,machine-id,agent.classpath} "$app/"
-(cd "$dist/quarkus-app" && xargs cp --parents -t "$app/quarkus-app") <"$dist/agent.classpath"
-cp -r "$jre" "$app/jre"
-"$here/image.sh" ghcr.io/numaoperator/numa-operator:0.1.0 "$image" "$out/payload/images/numa-operator.tar" numa-operator
-rm -rf "$image"
 
 size=$(($(du -sm "$out/payload" | cut -f1) + 64))
 truncate -s "${size}M" "$out/payload.ext4"

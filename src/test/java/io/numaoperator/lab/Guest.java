@@ -59,10 +59,9 @@ final class Guest implements AutoCloseable {
     output("cp", "--sparse=always", base.resolve("disk.ext4").toString(), file("disk.ext4"));
     output(
         SOURCES.resolve("payload.sh").toString(),
-        base.toString(),
         System.getProperty("lab.bin"),
         lab.file(".").toString(),
-        Path.of("target/dist").toAbsolutePath().toString(),
+        System.getProperty("guest.images"),
         directory.toString());
     lab.numalab("run", "--", "ip", "tuntap", "add", "dev", "guest0", "mode", "tap");
     lab.numalab("run", "--", "ip", "link", "set", "guest0", "master", "lab0", "up");
@@ -256,7 +255,6 @@ final class Guest implements AutoCloseable {
   /** Of a command on the host. */
   private static String output(String... command) throws IOException {
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     var process = builder.start();
     var output = new String(process.getInputStream().readAllBytes(), UTF_8).strip();
     try {

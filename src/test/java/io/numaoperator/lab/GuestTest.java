@@ -88,7 +88,10 @@ class GuestTest {
       await("the kubelet has joined", () -> isReady(node()));
       var original = configz();
       assertThat(original.path("cpuManagerPolicy").asText()).isEqualTo("none");
+      var operator = startOperator();
       theAgentReports();
+      await("the operator runs in its image", () -> isReady(operator));
+      delete(operator);
       fromNoneToStatic();
       exclusiveCpusAndMemoryOfOneZone();
       aChangeThatFails();
@@ -102,6 +105,36 @@ class GuestTest {
   }
 
   // ---- the story
+
+  /**
+   * A second operator beside the one that leads, of config/manager but for the network and the
+   * node. The lab's nodes run the operator too, but in the host's userland, with the host's Java.
+   */
+  private Pod startOperator() {
+    var spec =
+        client
+            .apps()
+            .deployments()
+            .inNamespace("numa-operator-system")
+            .withName("numa-operator")
+            .get()
+            .getSpec()
+            .getTemplate()
+            .getSpec();
+    spec.setNodeSelector(Map.of("numa.test/guest", "true"));
+    spec.setHostNetwork(true);
+    spec.setTopologySpreadConstraints(List.of());
+    return client
+        .resource(
+            new PodBuilder()
+                .withNewMetadata()
+                .withName("standby")
+                .withNamespace("numa-operator-system")
+                .endMetadata()
+                .withSpec(spec)
+                .build())
+        .create();
+  }
 
   private void theAgentReports() {
     var policy = Serialization.unmarshal(POLICY_YAML, NumaPolicy.class);
@@ -376,7 +409,7 @@ class GuestTest {
   }
 
   private Pod pod(Pod pod) {
-    return pod(pod.getMetadata().getName());
+    return client.resource(pod).get();
   }
 
   private String phase(Pod pod) {
@@ -384,7 +417,11 @@ class GuestTest {
   }
 
   private boolean isPodReady(String name) {
-    return pod(name).getStatus().getConditions().stream()
+    return isReady(pod(name));
+  }
+
+  private boolean isReady(Pod pod) {
+    return pod(pod).getStatus().getConditions().stream()
         .anyMatch(c -> c.getType().equals("Ready") && c.getStatus().equals("True"));
   }
 
