@@ -51,6 +51,10 @@ lab: tools ## the lab's binaries (Kubernetes' control plane and kubelet, from Go
 crds: jdk ## crds/ and docs/api.md from the API classes
 	@$(MVN) -q test-compile exec:java -Dexec.mainClass=io.numaoperator.api.CrdFiles -Dexec.classpathScope=test
 
+.PHONY: chart
+chart: jdk ## charts/ from config/ and crds/
+	@$(MVN) -q test-compile exec:java -Dexec.mainClass=io.numaoperator.plan.ChartFiles -Dexec.classpathScope=test
+
 .PHONY: install-yaml
 install-yaml: ## dist/install.yaml: config/default as one file, by kubectl (the PATH's, else the lab's)
 	@hack/install-yaml.sh "$(LAB_BIN)"

@@ -9,7 +9,7 @@ shellcheck src/main/resources/guard/guard.sh
 
 mkdir -p target
 echo "== building the lab beside the unit tests (its output: target/lab-build.log)"
-(nice src/lab/build.sh "$lab_bin" && nice src/tools/build.sh "$lab_bin") >target/lab-build.log 2>&1 &
+(for part in lab tools helm; do nice "src/$part/build.sh" "$lab_bin"; done) >target/lab-build.log 2>&1 &
 lab_build=$!
 trap 'kill $lab_build 2>/dev/null || true' EXIT
 
