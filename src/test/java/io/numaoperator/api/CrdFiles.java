@@ -70,6 +70,10 @@ final class CrdFiles {
     crd.getMetadata().setLabels(Map.of("app.kubernetes.io/part-of", "numa-operator"));
     for (var version : crd.getSpec().getVersions()) {
       version.getAdditionalPrinterColumns().sort(inOrderOfAnnotations(kind));
+      // the API server keeps no zero: every comparison with the file would find it missing
+      version.getAdditionalPrinterColumns().stream()
+          .filter(column -> Integer.valueOf(0).equals(column.getPriority()))
+          .forEach(column -> column.setPriority(null));
       if (kind == NumaPolicy.class) {
         // until the operator has looked at it: kstatus takes an object without status as done
         version
