@@ -9,6 +9,7 @@ LAB_BIN := $(CACHE)/lab
 GUEST_BASE := $(CACHE)/guest
 IMAGE_CACHE := $(CACHE)/image
 IMAGE_TAR := dist/numa-operator-image.tar
+TOOLS := $(CACHE)/tools
 LAB_DIR ?= $(CURDIR)/.lab
 MVN := mvn -B --no-transfer-progress
 
@@ -31,6 +32,7 @@ browser:
 .PHONY: test-tools
 test-tools: tools browser
 	@hack/need.sh shellcheck:shellcheck dash:dash busybox:busybox
+	@hack/promtool.sh "$(TOOLS)"
 
 ##@ Build
 
@@ -71,7 +73,7 @@ format: jdk ## the Java sources, by google-java-format
 
 .PHONY: test
 test: jdk test-tools ## unit, API-server and lab tests
-	@hack/test.sh "$(LAB_BIN)"
+	@PATH="$(TOOLS):$$PATH" hack/test.sh "$(LAB_BIN)"
 
 .PHONY: test-interruptions
 # -DskipTests: the unit tests are those of `make test`; here they are only compiled, since the lab runs what is among them
