@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
+import io.fabric8.kubernetes.api.model.apps.ReplicaSetBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.Condition.Status;
@@ -20,6 +20,7 @@ import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.api.nrt.NodeResourceTopology;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -321,6 +322,31 @@ class ReadinessLabTest {
 
   @Test
   @Order(7)
+  void theManagerState() {
+    var node = otherNode();
+    flips(
+        "state file of another policy",
+        node,
+        () -> inStateFile(node, "static", "none"),
+        reason("StateFileMismatch"),
+        AT_ONCE);
+    staysSo(node);
+    inStateFile(node, "none", "static");
+    awaitReady(node);
+  }
+
+  /** The kubelet itself reads its state files at its start only. */
+  private static void inStateFile(String node, String policy, String replacement) {
+    lab.exec(
+        node,
+        "sed",
+        "-i",
+        "s/\"policyName\":\"%s\"/\"policyName\":\"%s\"/".formatted(policy, replacement),
+        "/var/lib/kubelet/cpu_manager_state");
+  }
+
+  @Test
+  @Order(8)
   void theSettings() {
     var node = otherNode();
     flips(
@@ -338,10 +364,11 @@ class ReadinessLabTest {
   }
 
   /**
-   * A job whose pods fit no zone goes round: counted, explained, told, and cleaned up on request.
+   * A ReplicaSet whose pods fit no zone goes round: counted, explained, told, and cleaned up on
+   * request.
    */
   @Test
-  @Order(8)
+  @Order(9)
   void aRejectionLoop() {
     awaitReady("gpu-1", "gpu-2");
     lab.kubectl("apply", "-k", "config/cleanup-failed-pods");
@@ -352,17 +379,23 @@ class ReadinessLabTest {
     client.resource(pod("three", node, 3)).create();
     awaitRunning("three");
     var template = pod("x", node, 3);
+    template.getMetadata().setLabels(Map.of("app", "loop"));
     template.getSpec().setSchedulerName("default-scheduler");
+    template.getSpec().setRestartPolicy("Always"); // the only one that a ReplicaSet may have
     client
         .resource(
-            new JobBuilder()
+            new ReplicaSetBuilder()
                 .withNewMetadata()
                 .withName("loop")
                 .withNamespace("default")
                 .endMetadata()
                 .withNewSpec()
-                .withBackoffLimit(5)
+                .withReplicas(1)
+                .withNewSelector()
+                .addToMatchLabels("app", "loop")
+                .endSelector()
                 .withNewTemplate()
+                .withMetadata(template.getMetadata())
                 .withSpec(template.getSpec())
                 .endTemplate()
                 .endSpec()
@@ -376,7 +409,7 @@ class ReadinessLabTest {
             .atMost(Lab.PATIENCE)
             .until(() -> policy().rejectionLoops, loops -> loops != null && !loops.isEmpty())
             .getFirst();
-    assertThat(text.owner).isEqualTo("Job default/loop");
+    assertThat(text.owner).isEqualTo("ReplicaSet default/loop");
     assertThat(text.nodes).containsExactly(node);
     assertThat(text.cause)
         .contains(
@@ -397,15 +430,11 @@ class ReadinessLabTest {
         .contains("numaoperator_rejection_loops{policy=\"gpu-nodes\"")
         .contains("numaoperator_leading 1.0")
         .contains("numaoperator_node_condition{condition=\"AlignmentReady\"");
-    await("the job gave up")
-        .atMost(Lab.LONG)
-        .until(
-            () ->
-                lab.kubectl("get", "job", "loop", "-o", "jsonpath={.status.conditions[*].type}")
-                    .contains("Failed"));
+    assertThat(failed()).isGreaterThanOrEqualTo(3);
+    lab.kubectl("scale", "replicaset", "loop", "--replicas=0");
     await("the newest three stay").atMost(Lab.PATIENCE).until(() -> failed() == 3);
     await().during(Duration.ofSeconds(12)).atMost(Lab.PATIENCE).until(() -> failed() == 3);
-    client.batch().v1().jobs().inNamespace("default").withName("loop").delete();
+    client.apps().replicaSets().inNamespace("default").withName("loop").delete();
     client.pods().inNamespace("default").withGracePeriod(0).delete();
   }
 
@@ -483,7 +512,7 @@ class ReadinessLabTest {
   }
 
   @Test
-  @Order(9)
+  @Order(10)
   void theNode() {
     var node = otherNode();
     flips(
