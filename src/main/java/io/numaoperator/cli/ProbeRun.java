@@ -43,7 +43,7 @@ final class ProbeRun {
       return read(ended(name, patience));
     } finally {
       Runtime.getRuntime().removeShutdownHook(removal);
-      removal.run();
+      remove(name);
     }
   }
 

@@ -23,7 +23,7 @@ record CpuTimes(Map<Integer, Long> all, Map<Integer, Long> idle) {
     for (var line : stat.lines().toList()) {
       var match = CPU.matcher(line);
       if (match.matches()) {
-        var ticks = match.group(2).strip().split(" +");
+        var ticks = match.group(2).strip().split(" +", -1);
         long sum = 0;
         for (int i = 0; i < Math.min(COUNTED, ticks.length); i++) {
           sum += Long.parseLong(ticks[i]);

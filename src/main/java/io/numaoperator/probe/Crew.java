@@ -12,6 +12,8 @@ record Crew(CpuSet cpus) {
   /** What each of them does. */
   interface Work<T> {
     /**
+     * Done by one of them.
+     *
      * @param thread 0 to the number of CPUs
      */
     T run(int thread) throws IOException;

@@ -46,7 +46,7 @@ class ProbeTest {
     return Files.readString(Path.of("/proc/thread-self/status"))
         .lines()
         .filter(line -> line.startsWith("Cpus_allowed_list:"))
-        .map(line -> line.split("\\s+")[1])
+        .map(line -> line.split("\\s+", -1)[1])
         .findFirst()
         .orElseThrow();
   }

@@ -13,6 +13,8 @@ public final class ProbeText {
   private ProbeText() {}
 
   /**
+   * Table, losses, and what to know of them.
+   *
    * @param node its name
    */
   public static String of(String node, BandwidthReport report, Paint paint) {

@@ -72,7 +72,7 @@ public record BandwidthReport(Measured measured, List<Pair> pairs, List<String> 
     var local =
         measured.pairs().stream()
             .filter(p -> p.cpuZone() == pair.cpuZone() && p.memoryZone() == pair.cpuZone())
-            .filter(p -> p != pair && !p.rates().isEmpty())
+            .filter(p -> pair.cpuZone() != pair.memoryZone() && !p.rates().isEmpty())
             .findFirst()
             .map(BandwidthReport::sorted);
     return Optional.of(
