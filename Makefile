@@ -87,6 +87,13 @@ bundle-validate: ## Operator Framework's validators on bundle/ (cold about 2 min
 	@src/tools/build.sh "$(LAB_BIN)"
 	@"$(LAB_BIN)/bundle-validate" bundle
 
+.PHONY: install-test
+install-test: jdk tools lab ## installs by kustomize, Helm chart and OLM bundle, and removes all of it again
+	@src/helm/build.sh "$(LAB_BIN)"
+	@$(MVN) -q package -DskipTests
+	@hack/dist.sh
+	@$(MVN) surefire:test -Dtest.groups=install -Dtest.excludedGroups= -Dlab.bin="$(LAB_BIN)"
+
 .PHONY: guest-tools
 guest-tools: tools
 	@hack/need.sh qemu-system-x86_64:qemu-system-x86 mmdebstrap:mmdebstrap cpio:cpio depmod:kmod mke2fs:e2fsprogs xz:xz-utils openssl:openssl
