@@ -14,11 +14,8 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.BinaryOperator;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** What both reconcilers read. One watch a kind, shared. */
 @ApplicationScoped
@@ -30,6 +27,19 @@ public class ClusterCache {
   private static final Comparator<Pod> NEWEST =
       Comparator.comparing(p -> p.getMetadata().getCreationTimestamp());
 
+  /** One version of a policy's spec. */
+  private record Spec(String uid, Long generation) {
+    static Spec of(NumaPolicy policy) {
+      return new Spec(policy.getMetadata().getUid(), policy.getMetadata().getGeneration());
+    }
+  }
+
+  /** Asked for at each look at each node, and costly to compare. */
+  private record Shared(List<Spec> specs, Optional<SharedSettings> settings) {}
+
+  private final AtomicReference<Shared> shared =
+      new AtomicReference<>(new Shared(List.of(), Optional.empty()));
+
   private final Store<NumaPolicy> policies;
   private final Store<NumaNodeState> states;
   private final Store<Node> nodes;
@@ -40,18 +50,18 @@ public class ClusterCache {
   @Inject
   ClusterCache(KubernetesClient client, OperatorSettings settings, TopologyCrd topologyCrd) {
     topologyCrd.ensure();
-    topologies = new Store<>(client.resources(NodeResourceTopology.class));
-    policies = new Store<>(client.resources(NumaPolicy.class));
-    states = new Store<>(client.resources(NumaNodeState.class));
-    nodes = new Store<>(client.nodes());
+    topologies = Store.trimmed(client.resources(NodeResourceTopology.class), topology -> {});
+    policies = Store.trimmed(client.resources(NumaPolicy.class), policy -> {});
+    states = Store.trimmed(client.resources(NumaNodeState.class), state -> {});
+    nodes = Store.trimmed(client.nodes(), Nodes::trim);
     agentPods =
-        new Store<>(
+        Store.ofPods(
             client
                 .pods()
                 .inNamespace(settings.namespace())
                 .withLabels(java.util.Map.of("app.kubernetes.io/name", AgentPlan.NAME)));
     proofPods =
-        new Store<>(client.pods().inNamespace(settings.namespace()).withLabel(Names.PROOF_LABEL));
+        Store.ofPods(client.pods().inNamespace(settings.namespace()).withLabel(Names.PROOF_LABEL));
   }
 
   @PreDestroy
@@ -85,7 +95,14 @@ public class ClusterCache {
 
   /** The settings that are the cluster's; empty when there is no policy. */
   Optional<SharedSettings> shared() {
-    return SharedSettings.of(livePolicies());
+    var live = livePolicies();
+    var specs = live.stream().map(Spec::of).toList();
+    var known = shared.get();
+    if (!known.specs().equals(specs)) {
+      known = new Shared(specs, SharedSettings.of(live));
+      shared.set(known);
+    }
+    return known.settings();
   }
 
   /**
@@ -108,14 +125,11 @@ public class ClusterCache {
         .toList();
   }
 
-  /** The newest agent pod of each node. */
-  Map<String, Pod> agentPodsByNode() {
+  /** The newest one of the node. */
+  Optional<Pod> agentPod(String node) {
     return agentPods
-        .list()
-        .filter(p -> p.getSpec() != null && p.getSpec().getNodeName() != null)
+        .onNode(node)
         .filter(p -> p.getMetadata().getDeletionTimestamp() == null)
-        .collect(
-            Collectors.toMap(
-                p -> p.getSpec().getNodeName(), Function.identity(), BinaryOperator.maxBy(NEWEST)));
+        .max(NEWEST);
   }
 }

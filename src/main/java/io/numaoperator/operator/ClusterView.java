@@ -4,44 +4,51 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.plan.delivery.OpenShiftFacts;
 import io.numaoperator.rollout.Wait;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * What every node of one pass is assessed with; looked up once a pass, not once a node.
  *
- * @param agentPods by the node that each runs on
+ * @param agentPods the agent pod of a node
  * @param publishing who publishes NodeResourceTopology objects
  * @param scheduler how the scheduler that the operator runs is
  * @param namespace the operator's
  * @param openShift what there is of OpenShift
  * @param devices what device plugins are to load, and what runs
+ * @param plans what was found of nodes before
  * @param waits what nodes wait for, by node
  */
 record ClusterView(
-    Map<String, Pod> agentPods,
+    Function<String, Optional<Pod>> agentPods,
     Publishing publishing,
     SchedulerState scheduler,
     String namespace,
     OpenShiftFacts openShift,
     DeviceView devices,
-    Map<String, Wait> waits) {
+    Map<String, Wait> waits,
+    Plans plans) {
 
   static ClusterView of(
       ClusterCache cache,
       SchedulerState scheduler,
       String namespace,
       OpenShiftFacts openShift,
-      DeviceView devices) {
+      DeviceView devices,
+      Plans plans) {
     return new ClusterView(
-        cache.agentPodsByNode(),
+        cache::agentPod,
         cache.shared().map(s -> Publishing.of(s.topologyUpdater())).orElseGet(Publishing::nobody),
         scheduler,
         namespace,
         openShift,
         devices,
-        Map.of());
+        Map.of(),
+        plans);
   }
 
   ClusterView waiting(Map<String, Wait> known) {
-    return new ClusterView(agentPods, publishing, scheduler, namespace, openShift, devices, known);
+    return new ClusterView(
+        agentPods, publishing, scheduler, namespace, openShift, devices, known, plans);
   }
 }

@@ -95,7 +95,7 @@ class DevicePlugins {
         last.wishes(),
         last.refused(),
         last.found(),
-        pods.byNode(),
+        pods::on,
         accounts::differences);
   }
 
@@ -137,7 +137,8 @@ class DevicePlugins {
     plans.values().stream()
         .flatMap(plan -> plan.clusterPolicy().stream())
         .forEach(gpuOperator::apply);
-    planned = new DeviceView(true, wishes, refused, found(wanted), Map.of(), node -> List.of());
+    planned =
+        new DeviceView(true, wishes, refused, found(wanted), node -> List.of(), node -> List.of());
     return problems;
   }
 

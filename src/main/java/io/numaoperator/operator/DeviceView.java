@@ -18,6 +18,7 @@ import java.util.function.Function;
  *
  * @param planned whether there was a plan yet
  * @param refused providers that could not be planned: what their nodes have stays
+ * @param plugins those that run on a node
  * @param accounts of a node, where HAMi accounts for other GPUs than the kubelet gave
  * @param found since when a plugin surely finds what is in each ConfigMap
  */
@@ -26,10 +27,10 @@ record DeviceView(
     Map<String, Wish> wishes,
     Set<Provider> refused,
     Map<ConfigMapRef, Instant> found,
-    Map<String, List<RunningPlugin>> plugins,
+    Function<String, List<RunningPlugin>> plugins,
     Function<String, List<String>> accounts) {
   static final DeviceView NONE =
-      new DeviceView(false, Map.of(), Set.of(), Map.of(), Map.of(), node -> List.of());
+      new DeviceView(false, Map.of(), Set.of(), Map.of(), node -> List.of(), node -> List.of());
 
   Wish wish(NumaPolicy policy, String node) {
     var provider = policy.getSpec().devicePlugin.provider;
@@ -39,7 +40,6 @@ record DeviceView(
   }
 
   NodeDevices seen(Node node, boolean hasPolicy) {
-    return Nodes.devices(
-        node, hasPolicy, plugins.getOrDefault(node.getMetadata().getName(), List.of()));
+    return Nodes.devices(node, hasPolicy, plugins.apply(node.getMetadata().getName()));
   }
 }

@@ -43,7 +43,7 @@ class DrainedNodes {
   }
 
   private Store<Pod> start(String node) {
-    var pods = new Store<>(client.pods().inAnyNamespace().withField("spec.nodeName", node));
+    var pods = Store.ofPods(client.pods().inAnyNamespace().withField("spec.nodeName", node));
     pods.onChange(Residents::differ, pod -> listeners.forEach(Runnable::run));
     return pods;
   }

@@ -29,6 +29,7 @@ class KubeletDeliveries {
   private final OpenShift openShift;
   private final DevicePlugins devicePlugins;
   private final OperatorSettings settings;
+  private final Plans plans = new Plans();
 
   @Inject
   KubeletDeliveries(
@@ -42,6 +43,15 @@ class KubeletDeliveries {
     this.objects = objects;
     this.openShift = openShift;
     this.settings = settings;
+    cache
+        .states()
+        .onChange(
+            (old, state) -> false,
+            state -> {
+              if (cache.states().get(state.getMetadata().getName()).isEmpty()) {
+                plans.forget(state.getMetadata().getName());
+              }
+            });
   }
 
   void onChange(Runnable action) {
@@ -51,7 +61,7 @@ class KubeletDeliveries {
   /** What every node of a pass is assessed with. */
   ClusterView view(SchedulerState scheduler) {
     return ClusterView.of(
-        cache, scheduler, settings.namespace(), openShift.facts(), devicePlugins.view());
+        cache, scheduler, settings.namespace(), openShift.facts(), devicePlugins.view(), plans);
   }
 
   /**

@@ -52,7 +52,7 @@ record NodeAssessment(
         policy,
         state,
         node,
-        agent(state, node, Optional.ofNullable(cluster.agentPods().get(name))),
+        agent(state, node, cluster.agentPods().apply(name)),
         PlanStanding.of(policy, state, node, cluster),
         cluster.publishing(),
         scheduler(policy, name, cluster.scheduler()),

@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.javaoperatorsdk.operator.api.config.informer.Informer;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
@@ -21,7 +22,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /** One node: plan what its kubelet should become, and judge what was seen of it. */
-@ControllerConfiguration(name = "node", generationAwareEventProcessing = false)
+@ControllerConfiguration(
+    name = "node",
+    generationAwareEventProcessing = false,
+    informer = @Informer(itemStore = PrimaryStubs.class, onUpdateFilter = ToldByOurCache.class))
 @GradualRetry(maxAttempts = PolicyReconciler.FOR_EVER, maxInterval = PolicyReconciler.LONGEST_PAUSE)
 class NodeReconciler implements Reconciler<NumaNodeState> {
   private static final Duration SOON = Duration.ofSeconds(3);
@@ -63,27 +67,31 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   @Override
   public UpdateControl<NumaNodeState> reconcile(
       NumaNodeState primary, Context<NumaNodeState> context) {
-    cache.states().wrote(primary);
-    var node = cache.nodes().get(primary.getMetadata().getName());
-    if (node.isEmpty() || primary.getMetadata().getDeletionTimestamp() != null) {
+    var name = primary.getMetadata().getName();
+    var node = cache.nodes().get(name);
+    var known = cache.states().get(name); // else its coming is told
+    if (node.isEmpty()
+        || known.isEmpty()
+        || known.get().getMetadata().getDeletionTimestamp() != null) {
       return UpdateControl.noUpdate(); // the garbage collector takes it with its Node
     }
-    parts.look(primary);
-    var owner = owner(primary, node.get());
+    var state = known.get();
+    parts.look(state);
+    var owner = owner(state, node.get());
     owner.ifPresentOrElse(
         policy -> {
-          var known = waits.of(policy.getMetadata().getName());
-          var cluster = deliveries.view(parts.schedulerState()).waiting(known.orElseGet(Map::of));
+          var waiting = waits.of(policy.getMetadata().getName());
+          var cluster = deliveries.view(parts.schedulerState()).waiting(waiting.orElseGet(Map::of));
           plan(policy, node.get(), cluster);
-          if (known.isPresent()) { // else the policy's first pass calls again
+          if (waiting.isPresent()) { // else the policy's first pass calls again
             judge(policy, node.get(), cluster);
           }
         },
-        () -> release.proceed(current(primary), node.get()));
+        () -> release.proceed(state, node.get()));
     if (owner.isEmpty()) {
       return UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(RELEASE_AGAIN);
     }
-    if (parts.isToBeLookedAtAgain(primary)) {
+    if (parts.isToBeLookedAtAgain(state)) {
       return UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(LOOK_AGAIN);
     }
     return parts.schedulerState() instanceof SchedulerState.Down
@@ -139,14 +147,15 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
         .ifPresent(node -> writer.untaint(node, taint.get()));
   }
 
-  private NumaNodeState current(NumaNodeState primary) {
-    return cache.states().get(primary.getMetadata().getName()).orElse(primary);
-  }
-
   @Override
   public List<EventSource<?, NumaNodeState>> prepareEventSources(
       EventSourceContext<NumaNodeState> context) {
     var cluster = new SimpleInboundEventSource<NumaNodeState>("cluster");
+    cache
+        .states()
+        .onChange(
+            PolicyReconciler::statesDiffer,
+            state -> cluster.propagateEvent(new ResourceID(state.getMetadata().getName())));
     cache
         .nodes()
         .onChange(

@@ -40,8 +40,7 @@ class NodeRelease {
     var known = NodeAssessment.withoutPolicy(state, node);
     var progress =
         known.underChange()
-                && isAbandoned(
-                    known, cache.agentPodsByNode().containsKey(known.name()), Instant.now())
+                && isAbandoned(known, cache.agentPod(known.name()).isPresent(), Instant.now())
             ? known.abandoned()
             : known;
     var actions =

@@ -31,6 +31,11 @@ final class Nodes {
 
   private Nodes() {}
 
+  /** Takes from a Node what nobody reads, and what is much. */
+  static void trim(Node node) {
+    Optional.ofNullable(node.getStatus()).ifPresent(status -> status.setImages(List.of()));
+  }
+
   static boolean isSelected(NumaPolicy policy, Node node) {
     return NodeSelection.isSelected(policy, labels(node));
   }

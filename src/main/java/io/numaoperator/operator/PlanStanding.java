@@ -6,7 +6,6 @@ import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec.DesiredKubelet;
 import io.numaoperator.api.NumaNodeStateSpec.File;
 import io.numaoperator.api.NumaNodeStateStatus;
-import io.numaoperator.api.NumaNodeStateStatus.Platform;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.plan.delivery.DeliveryChoice;
@@ -21,7 +20,6 @@ import io.numaoperator.readiness.NodeEvidence;
 import io.numaoperator.rollout.Approval;
 import io.numaoperator.rollout.NodeProgress.Target;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -29,74 +27,40 @@ import java.util.Optional;
  * deleted and restores its nodes means nothing of the operator on them.
  *
  * @param node its name
- * @param plan empty while the node's inventory or its running kubelet's settings are not known
+ * @param findings what the policy comes to on it
  * @param approval which plans may be carried out
  * @param cluster for those who deliver in the agent's place
  */
 record PlanStanding(
-    NumaPolicy policy,
-    String node,
-    NumaNodeStateStatus seen,
-    String bootId,
-    Optional<KubeletPlan> plan,
-    Approval approval,
-    ClusterView cluster) {
+    NumaPolicy policy, String node, NodeFindings findings, Approval approval, ClusterView cluster) {
 
   static PlanStanding of(NumaPolicy policy, NumaNodeState state, Node node, ClusterView cluster) {
-    var seen = NodeAssessment.observed(state);
-    var bootId = Nodes.bootId(node);
-    Optional<KubeletPlan> plan = Optional.empty();
-    if (isKnown(seen, bootId)) {
-      plan =
-          Optional.of(
-              Restoration.isUnderWay(policy)
-                  ? Divergence.withoutDropIn()
-                  : NodePlan.of(policy.getSpec().kubelet, seen, bootId));
-    }
     return new PlanStanding(
         policy,
         node.getMetadata().getName(),
-        seen,
-        bootId,
-        plan,
+        cluster.plans().of(policy, state, node),
         Approvals.recorded(policy),
         cluster);
   }
 
   PlanStanding with(Approval found) {
-    return new PlanStanding(policy, node, seen, bootId, plan, found, cluster);
-  }
-
-  /** Nothing is concluded from what another boot or another process of the kubelet said. */
-  private static boolean isKnown(NumaNodeStateStatus seen, String bootId) {
-    return seen.inventory != null
-        && seen.inventory.kubelet != null
-        && seen.inventory.kubelet.pid != null
-        && seen.effective != null
-        && Objects.equals(seen.effective.pid, seen.inventory.kubelet.pid)
-        && Objects.equals(seen.bootId, bootId);
+    return new PlanStanding(policy, node, findings, found, cluster);
   }
 
   // ---- who brings the settings to the node
 
   /** Never Auto. */
   static Delivery delivery(NumaPolicy policy, NumaNodeState state) {
-    return DeliveryChoice.of(
-        policy.getSpec().kubelet.delivery, platform(NodeAssessment.observed(state)));
+    return new NodeFindings(policy.getSpec().kubelet, false, NodeAssessment.observed(state), "")
+        .delivery();
   }
 
   Delivery delivery() {
-    return DeliveryChoice.of(policy.getSpec().kubelet.delivery, platform(seen));
+    return findings.delivery();
   }
 
   private boolean agentDelivers() {
     return delivery() == Delivery.Agent;
-  }
-
-  private static Optional<Platform> platform(NumaNodeStateStatus seen) {
-    return Optional.ofNullable(seen.inventory)
-        .flatMap(inventory -> Optional.ofNullable(inventory.kubelet))
-        .flatMap(kubelet -> Optional.ofNullable(kubelet.platform));
   }
 
   /**
@@ -112,19 +76,19 @@ record PlanStanding(
             .map(
                 planned -> {
                   var waits =
-                      divergence(planned).messages().isEmpty()
+                      findings.divergence().messages().isEmpty()
                           ? Optional.<String>empty()
                           : heldBack;
-                  return delivered(planned, unapproved(planned).or(() -> waits));
+                  return delivered(planned, unapproved().or(() -> waits));
                 });
   }
 
   private PlannedNode delivered(Planned planned, Optional<String> heldBack) {
-    return new PlannedNode(node, platform(seen), planned.fragment(), planned.hash(), heldBack);
+    return new PlannedNode(node, findings.platform(), planned.fragment(), planned.hash(), heldBack);
   }
 
-  private Optional<String> unapproved(Planned planned) {
-    return approval.allows(hash(planned))
+  private Optional<String> unapproved() {
+    return approval.allows(findings.hash().orElseThrow())
         ? Optional.empty()
         : Optional.of(
             "the plan of node %s is not the approved one (spec.approvedPlan)".formatted(node));
@@ -137,10 +101,10 @@ record PlanStanding(
   }
 
   private Target target(Planned planned) {
-    if (divergence(planned).messages().isEmpty()) {
+    if (findings.divergence().messages().isEmpty()) {
       return new Target.Reached();
     }
-    if (isHeldForApproval(planned)) {
+    if (isHeldForApproval()) {
       return new Target.Unapproved(approval.plan().orElse("the hash in its status.plan"));
     }
     return agentDelivers()
@@ -149,20 +113,22 @@ record PlanStanding(
   }
 
   /** What an owner does by themselves needs nobody's approval, nor does the way back. */
-  private boolean isHeldForApproval(Planned planned) {
-    return !restores() && delivery() != Delivery.External && !approval.allows(hash(planned));
+  private boolean isHeldForApproval() {
+    return !restores()
+        && delivery() != Delivery.External
+        && !approval.allows(findings.hash().orElseThrow());
   }
 
   /** For the chain of readiness checks. */
   NodeEvidence.Plan outlook() {
-    return plan.map(this::outlook).orElseGet(NodeEvidence.Plan.Awaited::new);
+    return findings.plan().map(this::outlook).orElseGet(NodeEvidence.Plan.Awaited::new);
   }
 
   private NodeEvidence.Plan outlook(KubeletPlan known) {
     return switch (known) {
       case Refused(var reason, var message) -> new NodeEvidence.Plan.Refused(reason, message);
       case Planned planned -> {
-        var divergence = divergence(planned);
+        var divergence = findings.divergence();
         yield elsewhere(planned, divergence)
             .orElseGet(
                 () ->
@@ -170,14 +136,14 @@ record PlanStanding(
                         planned.hash(),
                         divergence.messages(),
                         divergence.drifted(),
-                        afterUpgrade()));
+                        findings.afterUpgrade()));
       }
     };
   }
 
   /** What the node waits for where somebody else than the agent has to do it. */
   private Optional<NodeEvidence.Plan> elsewhere(Planned planned, Divergence divergence) {
-    if (agentDelivers() || divergence.messages().isEmpty() || isPoolLeftAlone(planned)) {
+    if (agentDelivers() || divergence.messages().isEmpty() || isPoolLeftAlone()) {
       return Optional.empty();
     }
     var one = delivered(planned, Optional.empty());
@@ -193,9 +159,9 @@ record PlanStanding(
   }
 
   /** Nothing is given to the node's pool, so there is nothing that it could wait for. */
-  private boolean isPoolLeftAlone(Planned planned) {
+  private boolean isPoolLeftAlone() {
     return delivery() == Delivery.OpenShift
-        && (policy.getSpec().mode == Mode.Observe || isHeldForApproval(planned));
+        && (policy.getSpec().mode == Mode.Observe || isHeldForApproval());
   }
 
   /**
@@ -216,7 +182,7 @@ record PlanStanding(
                 desired.restore = true;
               } else {
                 desired.fragment = planned.fragment();
-                desired.file = NodePlan.file(seen) == File.DropIn ? null : File.MainFile;
+                desired.file = NodePlan.file(findings.seen()) == File.DropIn ? null : File.MainFile;
               }
               return desired;
             });
@@ -224,22 +190,18 @@ record PlanStanding(
 
   /** The hash of the node's plan. While nothing is known of it, its last one counts. */
   Optional<String> hash() {
-    return plan.isPresent()
-        ? planned().map(this::hash)
-        : Optional.ofNullable(seen.plan).map(p -> p.hash);
+    return findings.hash();
   }
 
   /** What the node's object says of its plan; while nothing is known of it, what it said last. */
   Optional<NumaNodeStateStatus.Plan> report() {
-    return plan.isPresent()
-        ? planned().map(p -> PlanReport.of(hash(p), p, seen, afterUpgrade()))
-        : Optional.ofNullable(seen.plan);
+    return findings.report();
   }
 
   /** That somebody undid what was applied, in words; empty when nobody did. */
   Optional<String> drift() {
     return planned()
-        .map(this::divergence)
+        .map(planned -> findings.divergence())
         .filter(Divergence::drifted)
         .map(divergence -> String.join("; ", divergence.messages()));
   }
@@ -249,30 +211,6 @@ record PlanStanding(
   }
 
   Optional<Planned> planned() {
-    return plan.filter(Planned.class::isInstance).map(Planned.class::cast);
-  }
-
-  /** Of what others delivered the agent takes nothing back. */
-  private Divergence divergence(Planned planned) {
-    if (restores()) {
-      return agentDelivers() ? Divergence.fromOwn(seen) : Divergence.none();
-    }
-    return agentDelivers() ? Divergence.of(planned, seen) : Divergence.ofRunning(planned, seen);
-  }
-
-  /**
-   * Where others deliver, the node's own settings of before are not known once they have: so its
-   * plan goes by what is to be set, to the byte, which is the same before and after.
-   */
-  private String hash(Planned planned) {
-    return agentDelivers()
-        ? PlanReport.hash(policy.getSpec().kubelet, planned, seen)
-        : planned.hash();
-  }
-
-  private Optional<String> afterUpgrade() {
-    return restores()
-        ? Optional.empty()
-        : NodePlan.afterUpgrade(policy.getSpec().kubelet, seen, bootId);
+    return findings.planned();
   }
 }

@@ -24,7 +24,7 @@ class PluginPods {
   PluginPods(KubernetesClient client) {
     for (var kind : Kind.values()) {
       pods.put(
-          kind, new Store<>(client.pods().inAnyNamespace().withLabel(kind.label(), kind.value())));
+          kind, Store.ofPods(client.pods().inAnyNamespace().withLabel(kind.label(), kind.value())));
     }
   }
 
@@ -58,7 +58,14 @@ class PluginPods {
   }
 
   List<Pod> on(String node, Kind kind) {
-    return plugins(kind).filter(pod -> node.equals(pod.getSpec().getNodeName())).toList();
+    return pods.get(kind).onNode(node).filter(RunningPlugin::isPlugin).toList();
+  }
+
+  /** The plugins on a node. */
+  List<RunningPlugin> on(String node) {
+    return Stream.of(Kind.values())
+        .flatMap(kind -> on(node, kind).stream().map(pod -> RunningPlugin.of(kind, pod)))
+        .toList();
   }
 
   private Stream<Pod> plugins(Kind kind) {

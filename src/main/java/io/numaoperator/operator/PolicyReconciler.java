@@ -104,12 +104,12 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     var live = cache.livePolicies();
     var name = policy.getMetadata().getName();
     var selected = cache.nodes().list().filter(n -> Nodes.isSelected(policy, n)).toList();
-    for (var node : selected) {
-      if (holder(node, live).filter(name::equals).isPresent()
-          && cache.states().get(node.getMetadata().getName()).isEmpty()) {
-        writer.claim(node, name);
-      }
-    }
+    writer.claim(
+        selected.stream()
+            .filter(node -> cache.states().get(node.getMetadata().getName()).isEmpty())
+            .filter(node -> holder(node, live).filter(name::equals).isPresent())
+            .toList(),
+        name);
     return new Claim(
         selected.stream()
             .flatMap(
@@ -170,7 +170,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     return !TopologyRevision.of(List.of(old)).equals(TopologyRevision.of(List.of(topology)));
   }
 
-  private static boolean statesDiffer(NumaNodeState old, NumaNodeState state) {
+  static boolean statesDiffer(NumaNodeState old, NumaNodeState state) {
     return !old.getMetadata().getResourceVersion().equals(state.getMetadata().getResourceVersion());
   }
 

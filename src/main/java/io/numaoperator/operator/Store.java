@@ -2,6 +2,7 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.dsl.Listable;
@@ -22,6 +23,8 @@ import java.util.stream.Stream;
  * @param <T> the kind
  */
 final class Store<T extends HasMetadata> implements AutoCloseable {
+  private static final String BY_NODE = "node";
+
   private final SharedIndexInformer<T> informer;
   private final Map<String, T> written = new ConcurrentHashMap<>();
 
@@ -36,7 +39,34 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
    * @throws KubernetesClientException if the API server refuses, or has no such kind
    */
   Store(Informable<T> source) {
-    informer = source.runnableInformer(0);
+    this(source.runnableInformer(0));
+  }
+
+  /**
+   * The same, without fields that nobody reads.
+   *
+   * @param trim takes them from an object, beside its managed fields
+   */
+  static <T extends HasMetadata> Store<T> trimmed(Informable<T> source, Consumer<T> trim) {
+    return new Store<>(source.runnableInformer(0).itemStore(new TrimmedItems<>(trim)));
+  }
+
+  /** The same for pods, which are also found by their node. */
+  static Store<Pod> ofPods(Informable<Pod> source) {
+    return new Store<>(
+        source
+            .runnableInformer(0)
+            .removeNamespaceIndex()
+            .itemStore(new TrimmedItems<Pod>(pod -> {}))
+            .addIndexers(Map.of(BY_NODE, pod -> nodeOf(pod).stream().toList())));
+  }
+
+  private static Optional<String> nodeOf(Pod pod) {
+    return Optional.ofNullable(pod.getSpec().getNodeName());
+  }
+
+  private Store(SharedIndexInformer<T> notStarted) {
+    informer = notStarted;
     informer.addEventHandler(
         new ResourceEventHandler<>() {
           @Override
@@ -87,6 +117,12 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
 
   Stream<T> list() {
     return informer.getStore().list().stream()
+        .map(object -> written.getOrDefault(key(object), object));
+  }
+
+  /** The pods on a node, of a store of pods. */
+  Stream<T> onNode(String node) {
+    return informer.getIndexer().byIndex(BY_NODE, node).stream()
         .map(object -> written.getOrDefault(key(object), object));
   }
 

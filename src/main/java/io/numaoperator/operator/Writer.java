@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -27,6 +28,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 
 /**
  * The writes to our own kinds and to Nodes. What starts or ends an attempt carries the resource
@@ -39,6 +44,9 @@ class Writer {
   /** Grants have a field manager of their own: who plans does not touch them. */
   private static final String ROLLOUT_FIELD_MANAGER = Names.OPERATOR_FIELD_MANAGER + "-rollout";
 
+  /** Fewer than the requests that an API server has under way for all by default (400). */
+  private static final int CLAIMS_AT_ONCE = 24;
+
   private final KubernetesClient client;
   private final ClusterCache cache;
 
@@ -48,11 +56,36 @@ class Writer {
     this.cache = cache;
   }
 
-  /** The node's state is made for this policy, owned by its Node. */
-  void claim(Node node, String policy) {
+  /**
+   * The states of these nodes are made for this policy, each owned by its Node. A new cluster has
+   * thousands, and one after the other they would take the time of as many round trips.
+   *
+   * @throws KubernetesClientException the first failure, when all have been tried
+   */
+  void claim(List<Node> nodes, String policy) {
     var spec = new NumaNodeStateSpec();
     spec.policy = policy;
-    plan(node, spec);
+    var atOnce = new Semaphore(CLAIMS_AT_ONCE);
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var begun =
+          nodes.stream()
+              .map(
+                  node ->
+                      CompletableFuture.runAsync(
+                          () -> {
+                            atOnce.acquireUninterruptibly();
+                            try {
+                              plan(node, spec);
+                            } finally {
+                              atOnce.release();
+                            }
+                          },
+                          threads))
+              .toList();
+      begun.forEach(CompletableFuture::join);
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof KubernetesClientException refused ? refused : e;
+    }
   }
 
   /** What the node should become; the grant is left as it is. */

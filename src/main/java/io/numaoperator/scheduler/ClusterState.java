@@ -32,6 +32,7 @@ final class ClusterState {
   private final Map<String, Map<String, PodView>> byNode = new HashMap<>();
   private final Map<String, PodView> waiting = new LinkedHashMap<>();
   private final Map<String, Topology> topologies = new HashMap<>();
+  private long changes;
 
   /** The versions with which they went. */
   private final Map<String, Long> removedTopologies = new HashMap<>();
@@ -52,7 +53,13 @@ final class ClusterState {
     put(PodView.of(pod));
   }
 
+  /** How often it has changed, so that what is counted of all of it is counted only then. */
+  synchronized long changes() {
+    return changes;
+  }
+
   private void put(PodView pod) {
+    changes++;
     var known = pods.get(pod.uid());
     // a binding cannot be undone: what shows it unbound is older than what we did ourselves
     if (known != null && known.node().isPresent() && pod.node().isEmpty()) {
@@ -77,6 +84,7 @@ final class ClusterState {
   }
 
   synchronized void remove(String uid) {
+    changes++;
     var known = pods.remove(uid);
     waiting.remove(uid);
     if (known != null) {
@@ -95,6 +103,7 @@ final class ClusterState {
     if (known > version) {
       return;
     }
+    changes++;
     topologies.put(name, read(version, object));
   }
 
@@ -116,12 +125,14 @@ final class ClusterState {
   /** That an object is gone; an answer that still shows it may come later. */
   synchronized void remove(NodeResourceTopology object) {
     var name = object.getMetadata().getName();
+    changes++;
     removedTopologies.put(name, PodView.number(object.getMetadata().getResourceVersion()));
     topologies.remove(name);
   }
 
   /** That a node has none. */
   synchronized void removeTopology(String node) {
+    changes++;
     topologies.remove(node);
   }
 

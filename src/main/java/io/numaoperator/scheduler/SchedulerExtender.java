@@ -54,9 +54,19 @@ public final class SchedulerExtender implements AutoCloseable {
   private final Set<String> suspects = new HashSet<>();
   private final Runnable changed;
   private Optional<Told> told = Optional.empty();
+  private final AtomicReference<Optional<Seen>> seen = new AtomicReference<>(Optional.empty());
 
   /** What of its status others act on, as it was when they were last told. */
   private record Told(Set<String> nodes, Map<String, Integer> foreignPods) {}
+
+  /**
+   * What all nodes and pods together say. It is asked for at each look at each node, and goes
+   * through all of them.
+   *
+   * @param changes of the state when it was counted
+   * @param at when it was counted, by System.nanoTime
+   */
+  private record Seen(Told told, Set<String> schedulerNames, long changes, long at) {}
 
   /**
    * What the policies say.
@@ -157,12 +167,26 @@ public final class SchedulerExtender implements AutoCloseable {
     return server.port();
   }
 
+  /** Nodes and foreign pods are as they were half a second ago at most. */
   public Status status() {
-    return new Status(
-        synced(),
-        lastAsked.get(),
-        state.usableNodes(),
-        state.foreignPods(settings.get().schedulerNames()));
+    var now = seen();
+    return new Status(synced(), lastAsked.get(), now.nodes(), now.foreignPods());
+  }
+
+  private Told seen() {
+    var names = settings.get().schedulerNames();
+    long changes = state.changes();
+    var known = seen.get().filter(s -> s.schedulerNames().equals(names));
+    if (known.filter(s -> s.changes() == changes || isFresh(s)).isPresent()) {
+      return known.get().told();
+    }
+    var now = new Told(Set.copyOf(state.usableNodes()), Map.copyOf(state.foreignPods(names)));
+    seen.set(Optional.of(new Seen(now, names, changes, System.nanoTime())));
+    return now;
+  }
+
+  private static boolean isFresh(Seen seen) {
+    return System.nanoTime() - seen.at() < WAKE_INTERVAL.toNanos();
   }
 
   private boolean synced() {
@@ -231,6 +255,12 @@ public final class SchedulerExtender implements AutoCloseable {
     return client
         .resources(NodeResourceTopology.class)
         .runnableInformer(0)
+        // what is needed of it is in the state
+        .itemStore(
+            new ReducedStateItemStore<>(
+                ReducedStateItemStore.NAME_KEY_STATE,
+                NodeResourceTopology.class,
+                client.getKubernetesSerialization()))
         .addEventHandler(
             new ResourceEventHandler<>() {
               @Override
@@ -270,7 +300,7 @@ public final class SchedulerExtender implements AutoCloseable {
   }
 
   private void tell() {
-    var now = new Told(state.usableNodes(), state.foreignPods(settings.get().schedulerNames()));
+    var now = seen();
     if (told.filter(now::equals).isEmpty()) {
       told = Optional.of(now);
       changed.run();

@@ -3,6 +3,7 @@ package io.numaoperator.bench;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -11,6 +12,9 @@ import java.util.List;
 
 /** Runs the parts that were asked for and writes their tables to target/bench. */
 public final class Bench {
+  /** The promise is 30 minutes, with the building and the ends of what was begun. */
+  private static final Duration WHOLE = Duration.ofMinutes(25);
+
   private static final Path DIRECTORY = Path.of("target/bench");
 
   private Bench() {}
@@ -19,33 +23,53 @@ public final class Bench {
    * @param words the parts; PARTS, SIZES and JAVA_OPTIONS are system properties bench.…
    */
   public static void main(String[] words) throws Exception {
-    var parts = List.of(System.getProperty("bench.parts", "operator").strip().split("\\s+"));
+    var parts =
+        List.of(System.getProperty("bench.parts", "operator scheduler").strip().split("\\s+"));
     var sizes =
         Arrays.stream(System.getProperty("bench.sizes", "100 1000 5000").strip().split("\\s+"))
             .map(Integer::parseInt)
             .toList();
     var wrong = new ArrayList<String>();
     machine();
+    var options = System.getProperty("bench.options", "");
+    var deadline = new Deadline(WHOLE);
     for (var part : parts) {
       System.out.println("== " + part);
       switch (part) {
         case "operator" -> {
-          var operator = new OperatorPart(DIRECTORY, System.getProperty("bench.options", ""));
-          for (int size : sizes) {
-            try {
-              operator.run(size);
-            } catch (OperatorPart.WrongException e) {
-              wrong.add(part + ", " + size + " nodes: " + e.getMessage());
-            }
-          }
+          var operator = new OperatorPart(DIRECTORY, options, deadline);
+          each(part, sizes, operator::run, wrong);
           wrong.addAll(operator.wrong());
           System.out.println(operator.report().markdown());
+        }
+        case "scheduler" -> {
+          var scheduler = new SchedulerPart(DIRECTORY, options, deadline);
+          each(part, sizes, scheduler::run, wrong);
+          wrong.addAll(scheduler.wrong());
+          System.out.println(scheduler.report().markdown());
         }
         default -> throw new IllegalArgumentException("no such part: " + part);
       }
     }
     wrong.forEach(what -> System.out.println("WRONG: " + what));
     System.exit(wrong.isEmpty() ? 0 : 1); // the client's threads may be left
+  }
+
+  private interface Part {
+    void run(int size) throws Exception;
+  }
+
+  private static void each(String part, List<Integer> sizes, Part run, List<String> wrong)
+      throws Exception {
+    for (int size : sizes) {
+      try {
+        run.run(size);
+      } catch (OperatorPart.WrongException e) {
+        wrong.add(part + ", " + size + " nodes: " + e.getMessage());
+      } catch (Deadline.OutOfTimeException e) {
+        System.out.printf("LEFT OUT: %s, %d nodes: %s%n", part, size, e.getMessage());
+      }
+    }
   }
 
   private static void machine() throws IOException {
@@ -56,13 +80,14 @@ public final class Bench {
             .findFirst()
             .orElse("unknown CPU");
     var text =
-        "%s, %d cores, %s; load when begun %s; JDK %s; %s"
+        "%s, %d cores, %s; load when begun %s; JDK %s; commit %s; %s"
             .formatted(
                 cpu,
                 Runtime.getRuntime().availableProcessors(),
                 Files.readAllLines(Path.of("/proc/meminfo")).getFirst().replaceAll(" +", " "),
                 Files.readString(Path.of("/proc/loadavg")).split(" ")[0],
                 System.getProperty("java.version"),
+                System.getProperty("bench.commit", "unknown"),
                 Instant.now().truncatedTo(ChronoUnit.MINUTES));
     System.out.println(text);
     Files.createDirectories(DIRECTORY);

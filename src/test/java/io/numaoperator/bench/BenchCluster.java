@@ -4,11 +4,12 @@ import io.numaoperator.lab.Lab;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 
 /**
  * A real etcd, kube-apiserver and kube-scheduler without nodes, the operator's CRDs and roles in
- * it. The controller manager is halted once the namespace is ready: at its 20 requests a second,
+ * it. The controller manager is ended once the namespace is ready: at its 20 requests a second,
  * making the pods of a DaemonSet of thousands of nodes would take minutes, and {@link Fleet} stands
  * for it.
  */
@@ -46,8 +47,18 @@ final class BenchCluster implements AutoCloseable {
     lab.kubectl("apply", "-f", "config/manager/namespace.yaml");
     lab.kubectl("apply", "-k", "config/rbac");
     lab.kubectl("-n", "numa-operator-system", "wait", "--for=create", "serviceaccount/default");
-    new ProcessBuilder("kill", "-STOP", Long.toString(pid(lab, "kube-controller-manager"))).start();
+    withoutControllers(lab);
     return new BenchCluster(lab, directory);
+  }
+
+  /** The lab starts what ends again: so its next start is one of a program that does nothing. */
+  private static void withoutControllers(Lab lab) throws IOException {
+    long manager = pid(lab, "kube-controller-manager");
+    var program = lab.file("bin").resolve("kube-controller-manager");
+    Files.delete(program);
+    Files.writeString(program, "#!/bin/sh\nexec sleep infinity\n");
+    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+    new ProcessBuilder("kill", Long.toString(manager)).start();
   }
 
   /** The operator as its ServiceAccount; returns when it is ready. */

@@ -226,24 +226,25 @@ final class Bodies {
     return attempt;
   }
 
-  /** The NodeResourceTopology of a machine on which nothing runs. */
-  String topology(String name, Machine machine) {
+  /**
+   * The NodeResourceTopology of a machine on which nothing runs.
+   *
+   * @param strict whether its kubelet aligns pods
+   */
+  String topology(Machine machine, boolean strict) {
     var object = JSON.createObjectNode();
     object.put("apiVersion", "topology.node.k8s.io/v1alpha2").put("kind", "NodeResourceTopology");
     var meta = object.putObject("metadata");
-    meta.put("name", name);
+    meta.put("name", machine.name);
     meta.putArray("ownerReferences")
         .addObject()
         .put("apiVersion", "v1")
         .put("kind", "Node")
-        .put("name", name)
+        .put("name", machine.name)
         .put("uid", machine.nodeUid);
     var attributes = object.putArray("attributes");
-    attribute(
-        attributes,
-        "topologyManagerPolicy",
-        machine.settings == null ? "none" : "single-numa-node");
-    attribute(attributes, "topologyManagerScope", machine.settings == null ? "container" : "pod");
+    attribute(attributes, "topologyManagerPolicy", strict ? "single-numa-node" : "none");
+    attribute(attributes, "topologyManagerScope", strict ? "pod" : "container");
     attribute(attributes, "nodeTopologyPodsFingerprint", "pfp0v0011111111111111111");
     attribute(attributes, "nodeTopologyPodsFingerprintMethod", "all");
     var zones = object.putArray("zones");

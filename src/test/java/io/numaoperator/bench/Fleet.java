@@ -284,11 +284,20 @@ final class Fleet implements AutoCloseable {
     if (!machine.topologyWanted) {
       return;
     }
-    mustApply(Bodies.TOPOLOGIES + "/" + machine.name, bodies.topology(machine.name, machine));
+    mustApply(
+        Bodies.TOPOLOGIES + "/" + machine.name, bodies.topology(machine, machine.settings != null));
     if (!machine.topologyPublished) {
       machine.topologyPublished = true;
       publish(machine);
     }
+  }
+
+  /** As of machines whose kubelets align pods already; no agent tells of them. */
+  void publishStrictTopologies() {
+    atOnce(
+        machines.values(),
+        machine ->
+            mustApply(Bodies.TOPOLOGIES + "/" + machine.name, bodies.topology(machine, true)));
   }
 
   private void publish(Machine machine) {

@@ -1,5 +1,6 @@
 package io.numaoperator.bench;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 
 /** What the operator costs, and how fast it is, for one number of nodes after the other. */
 final class OperatorPart {
@@ -19,13 +21,15 @@ final class OperatorPart {
   private final Report report;
   private final Path directory;
   private final String options;
+  private final Deadline deadline;
   private final List<String> wrong = new ArrayList<>();
 
   /**
    * @param directory for tables and logs
    * @param options of the operator's JVM, beside its own
    */
-  OperatorPart(Path directory, String options) {
+  OperatorPart(Path directory, String options, Deadline deadline) {
+    this.deadline = deadline;
     this.directory = directory;
     this.options = options;
     report = new Report(directory.resolve("operator.md"), "Operator");
@@ -144,10 +148,7 @@ final class OperatorPart {
           PolicyWatch.POLICIES + "/" + POLICY,
           RawApi.MERGE,
           "{\"metadata\":{\"annotations\":{\"numaoperator.io/paused\":null}}}");
-      var done = watch.await(LIMIT, PolicyWatch.ready(size));
-      if (done.isEmpty()) {
-        throw new WrongException("not all nodes got ready: " + watch.status());
-      }
+      status(watch, "not all nodes got ready", PolicyWatch.ready(size));
       var took = meter.elapsed();
       int budget = Math.max(1, size / 10);
       int most = fleet.mostCordoned();
@@ -198,11 +199,10 @@ final class OperatorPart {
       await("what was begun is ended", () -> fleet.cordoned() == 0);
       cluster.settle();
       long failed = fleet.rolledBack();
-      if (watch.await(LIMIT, s -> s.path("nodes").path("failed").asLong() == failed).isEmpty()) {
-        fail(
-            "%d attempts failed, the policy counts %s"
-                .formatted(failed, watch.status().path("nodes")));
-      }
+      status(
+          watch,
+          failed + " attempts failed, the policy counts otherwise",
+          s -> s.path("nodes").path("failed").asLong() == failed);
     }
 
     private void pause(boolean paused) {
@@ -267,15 +267,12 @@ final class OperatorPart {
         for (boolean there : List.of(false, true)) {
           long began = System.nanoTime();
           fleet.showTopology(name, there);
-          var seen =
-              watch.await(
-                  LIMIT,
-                  s ->
-                      there ? PolicyWatch.ready(size).test(s) : PolicyWatch.namesNotReady(s, name));
-          if (seen.isEmpty()) {
-            throw new WrongException("a change of " + name + " is not told: " + watch.status());
-          }
-          millis.add((seen.get() - began) / 1e6);
+          long seen =
+              status(
+                  watch,
+                  "a change of " + name + " is not told",
+                  there ? PolicyWatch.ready(size) : s -> PolicyWatch.namesNotReady(s, name));
+          millis.add((seen - began) / 1e6);
           Thread.sleep(200);
         }
       }
@@ -319,22 +316,17 @@ final class OperatorPart {
     }
 
     private void await(String what, BooleanSupplier condition) throws InterruptedException {
-      long until = System.nanoTime() + LIMIT.toNanos();
-      while (!condition.getAsBoolean()) {
-        if (System.nanoTime() > until) {
-          throw new WrongException(
-              "%s: not within %s; states %d, planned %d, ready %d, out of service %d; %s"
-                  .formatted(
-                      what,
-                      LIMIT,
-                      fleet.states(),
-                      fleet.planned(),
-                      fleet.ready(),
-                      fleet.cordoned(),
-                      fleet.violations().stream().limit(3).toList()));
-        }
-        Thread.sleep(5);
+      deadline.await(LIMIT, what, condition);
+    }
+
+    /** A status that must come; whoever waits for one has no other result. */
+    private long status(PolicyWatch watch, String what, Predicate<JsonNode> wanted)
+        throws InterruptedException {
+      var seen = watch.await(deadline.atMost(LIMIT), wanted);
+      if (seen.isEmpty() && deadline.isOver()) {
+        throw new Deadline.OutOfTimeException(what);
       }
+      return seen.orElseThrow(() -> new WrongException(what + ": " + watch.status()));
     }
 
     private void put(String line, String value) {

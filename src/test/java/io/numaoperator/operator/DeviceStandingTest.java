@@ -65,7 +65,7 @@ class DeviceStandingTest {
             wish.map(w -> Map.of("n", w)).orElse(Map.of()),
             refused,
             Map.of(OURS, NOW.plusSeconds(90)),
-            Map.of("n", List.of(plugin)),
+            name -> List.of(plugin),
             node -> List.of());
     return DeviceStanding.of(policy, node(), view);
   }

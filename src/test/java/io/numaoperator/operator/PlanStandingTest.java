@@ -89,13 +89,14 @@ class PlanStandingTest {
 
   private static ClusterView cluster() {
     return new ClusterView(
-        Map.of(),
+        node -> Optional.empty(),
         Publishing.nobody(),
         new SchedulerState.None(),
         "numa-system",
         OpenShiftFacts.none(),
         DeviceView.NONE,
-        Map.of());
+        Map.of(),
+        new Plans());
   }
 
   private DesiredKubelet desired() {
