@@ -106,7 +106,7 @@ test-guest: jdk guest-tools ## one QEMU machine with systemd, containerd and a r
 
 .PHONY: bench
 bench: jdk tools ## speed, cost and footprint, in tables; PARTS='operator' SIZES='100 1000' for less
-	@PARTS="$(PARTS)" SIZES="$(SIZES)" OPTIONS="$(OPTIONS)" hack/bench.sh "$(LAB_BIN)"
+	@PARTS="$(PARTS)" SIZES="$(SIZES)" OPTIONS="$(OPTIONS)" PAGE="$(PAGE)" hack/bench.sh "$(LAB_BIN)"
 
 ##@ Look
 

@@ -24,7 +24,8 @@ public final class Bench {
    */
   public static void main(String[] words) throws Exception {
     var parts =
-        List.of(System.getProperty("bench.parts", "operator scheduler").strip().split("\\s+"));
+        List.of(
+            System.getProperty("bench.parts", "operator scheduler per-node").strip().split("\\s+"));
     var sizes =
         Arrays.stream(System.getProperty("bench.sizes", "100 1000 5000").strip().split("\\s+"))
             .map(Integer::parseInt)
@@ -48,6 +49,7 @@ public final class Bench {
           wrong.addAll(scheduler.wrong());
           System.out.println(scheduler.report().markdown());
         }
+        case "per-node" -> System.out.println(PerNodePart.run(DIRECTORY).markdown());
         default -> throw new IllegalArgumentException("no such part: " + part);
       }
     }

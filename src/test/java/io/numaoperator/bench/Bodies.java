@@ -59,7 +59,7 @@ final class Bodies {
           .collect(Collectors.joining(","));
   private final ObjectNode status = JSON.valueToTree(observed());
 
-  private static NumaNodeStateStatus observed() {
+  static NumaNodeStateStatus observed() {
     var status = new NumaNodeStateStatus();
     status.conditions = null; // the operator's
     status.inventory = TestMachine.zones(2).coresPerZone(32).zoneMemory(512 * Bytes.GI).inventory();

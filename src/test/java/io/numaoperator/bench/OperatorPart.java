@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
@@ -142,6 +143,7 @@ final class OperatorPart {
     private void fastRollout(OperatorProcess operator, PolicyWatch watch) throws Exception {
       fleet.attempts(Duration.ofMillis(300), 0);
       fleet.mostCordoned();
+      cluster.audit().next();
       var meter = new Meter(operator);
       api.must(
           "PATCH",
@@ -160,6 +162,9 @@ final class OperatorPart {
           "%.1f".formatted(size * 1e9 / took.toNanos()));
       put("most out of service at once / allowed", most + " / " + budget);
       put("rollout, cores: API server and etcd / operator / simulation", meter.cores());
+      put(
+          "rollout: the operator's requests for each node",
+          told(cluster.audit().next(), 1.0 / size));
       await("all back in service", () -> fleet.cordoned() == 0);
       cluster.settle();
     }
@@ -244,15 +249,17 @@ final class OperatorPart {
       put("simulation late by at most", fleet.late() + " ms");
     }
 
-    private String told(AuditLog.Requests requests, double perHour) {
-      var rest = new java.util.TreeMap<>(requests.byKind());
+    private String told(AuditLog.Requests requests, double times) {
+      var rest = new TreeMap<>(requests.byKind());
       rest.remove("update leases");
       rest.remove("patch leases");
       rest.remove("get leases");
       var text = new StringBuilder();
       for (Map.Entry<String, Integer> kind : rest.entrySet()) {
         text.append(text.isEmpty() ? "" : ", ")
-            .append("%.0f × %s".formatted(kind.getValue() * perHour, kind.getKey()));
+            .append(
+                (times < 1 ? "%.1f × %s" : "%.0f × %s")
+                    .formatted(kind.getValue() * times, kind.getKey()));
       }
       return text.isEmpty() ? "none" : text.toString();
     }
