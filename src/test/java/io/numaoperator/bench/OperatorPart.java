@@ -176,7 +176,7 @@ final class OperatorPart {
       var window = Duration.ofSeconds(45);
       fleet.attempts(change, 0.02);
       fleet.mostCordoned();
-      long before = fleet.succeeded() + fleet.rolledBack();
+      long before = ended();
       api.must(
           "PATCH",
           PolicyWatch.POLICIES + "/" + POLICY,
@@ -184,13 +184,14 @@ final class OperatorPart {
           """
           {"spec":{"kubelet":{"topologyManager":{"scope":"Container"}},"rollout":{"maxUnavailable":%d,"pauseOnFailure":false}}}"""
               .formatted(budget));
+      await("the first nodes of the second rollout", () -> ended() - before >= budget);
+      long counted = ended();
       long began = System.nanoTime();
-      while (fleet.succeeded() + fleet.rolledBack() - before < size
-          && System.nanoTime() - began < window.toNanos()) {
+      while (ended() - before < size && System.nanoTime() - began < window.toNanos()) {
         Thread.sleep(20);
       }
       double elapsed = (System.nanoTime() - began) / 1e9;
-      long nodes = fleet.succeeded() + fleet.rolledBack() - before;
+      long nodes = ended() - counted;
       double ideal = budget / (change.toMillis() / 1e3);
       put(
           "rollout, %s at a time, change takes 3 s: of what the budget allows"
@@ -208,6 +209,10 @@ final class OperatorPart {
           watch,
           failed + " attempts failed, the policy counts otherwise",
           s -> s.path("nodes").path("failed").asLong() == failed);
+    }
+
+    private long ended() {
+      return fleet.succeeded() + fleet.rolledBack();
     }
 
     private void pause(boolean paused) {
