@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.numaoperator.api.NumaNodeStateStatus.TopologyComparison;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -82,10 +83,14 @@ final class TopologyPublisher {
         && wanted.path("attributes").equals(there.path("attributes"))
         && covers(
             there.path("metadata").path("annotations"), wanted.path("metadata").path("annotations"))
-        && wanted
-            .path("metadata")
-            .path("ownerReferences")
-            .equals(there.path("metadata").path("ownerReferences"));
+        && owners(there).containsAll(owners(wanted));
+  }
+
+  /** An updater of before may be among them. */
+  private static List<JsonNode> owners(JsonNode topology) {
+    var owners = new ArrayList<JsonNode>();
+    topology.path("metadata").path("ownerReferences").forEach(owners::add);
+    return owners;
   }
 
   private static boolean covers(JsonNode there, JsonNode wanted) {

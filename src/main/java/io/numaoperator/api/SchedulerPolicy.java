@@ -39,7 +39,7 @@ public class SchedulerPolicy {
           + " operator's extender. External: the plugin inside a scheduler that somebody else runs."
           + " None: no NUMA-aware scheduler; the policy's owner accepts that pods can loop in"
           + " TopologyAffinityError. The setting is the cluster's: where two policies disagree, the"
-          + " older one wins.")
+          + " older one in mode Enforce wins.")
   public Provider provider = Provider.Auto;
 
   @Default("numa-scheduler")

@@ -15,7 +15,7 @@ public class TopologyUpdaterPolicy {
       "BuiltIn: the operator's agent publishes them from the kubelet's PodResources API. NFD: Node"
           + " Feature Discovery's topology updater is deployed. External: somebody else does; only"
           + " their content is judged. The setting is the cluster's: where two policies disagree,"
-          + " the older one wins.")
+          + " the older one in mode Enforce wins.")
   public Provider provider = Provider.BuiltIn;
 
   @Default("60s")

@@ -39,6 +39,7 @@ class BuiltInExtender {
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private Optional<SchedulerExtender> running = Optional.empty();
   private Instant nextCheck = Instant.MIN;
+  private boolean forgotten;
 
   @Inject
   BuiltInExtender(KubernetesClient client, OperatorSettings operator) {
@@ -63,6 +64,7 @@ class BuiltInExtender {
         new SchedulerExtender.Settings(
             Set.of(policy.schedulerName), policy.unknownNodes == UnknownNodes.Allow));
     if (!Instant.now().isBefore(nextCheck)) {
+      forgotten = false;
       certificates.ensure();
       nextCheck = Instant.now().plus(CERTIFICATE_CHECK);
     }
@@ -84,6 +86,15 @@ class BuiltInExtender {
   synchronized void stop() {
     running.ifPresent(SchedulerExtender::close);
     running = Optional.empty();
+    nextCheck = Instant.MIN; // another replica may take the certificates away meanwhile
+  }
+
+  /** No scheduler is left that would ask: the certificates go. To be called by the leader. */
+  synchronized void forget() {
+    if (running.isEmpty() && !forgotten) {
+      certificates.forget();
+      forgotten = true;
+    }
   }
 
   /**

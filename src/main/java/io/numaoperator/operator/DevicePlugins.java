@@ -11,6 +11,7 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
+import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.plan.device.ConfigMapRef;
 import io.numaoperator.plan.device.DevicePluginProvider;
 import io.numaoperator.plan.device.DevicePluginProvider.DevicePlan;
@@ -122,6 +123,16 @@ class DevicePlugins {
             refused.add(provider);
           }
         });
+    if (policies.isEmpty() || policies.stream().anyMatch(SharedSettings::enforces)) {
+      make(plans, wanted, refused);
+    }
+    planned =
+        new DeviceView(true, wishes, refused, found(wanted), node -> List.of(), node -> List.of());
+    return problems;
+  }
+
+  private void make(
+      Map<Provider, DevicePlan> plans, List<HasMetadata> wanted, Set<Provider> refused) {
     plans.values().stream()
         .flatMap(plan -> plan.unused().stream())
         .filter(this::isMountedByNobody)
@@ -137,9 +148,6 @@ class DevicePlugins {
     plans.values().stream()
         .flatMap(plan -> plan.clusterPolicy().stream())
         .forEach(gpuOperator::apply);
-    planned =
-        new DeviceView(true, wishes, refused, found(wanted), node -> List.of(), node -> List.of());
-    return problems;
   }
 
   /**
@@ -188,17 +196,39 @@ class DevicePlugins {
             ? gpuOperator.clusterPolicies(!its.isEmpty() || isLeftOver(name, nodes))
             : List.<io.numaoperator.api.nvidia.ClusterPolicy>of();
     var owned = owned(name, its, nodes);
+    var pools = pools(its);
     var blind =
-        new DevicePluginProvider.Input(facts, pools(its), owned, Map.of(), nodes, clusterPolicies);
+        new DevicePluginProvider.Input(facts, pools, owned, Map.of(), nodes, clusterPolicies);
     var foreign = new HashMap<ConfigMapRef, Map<String, String>>();
     for (var ref : provider.reads(blind)) {
       if (!owned.containsKey(ref)) {
         cluster.configMap(ref.namespace(), ref.name()).ifPresent(c -> foreign.put(ref, data(c)));
       }
     }
-    return provider.plan(
-        new DevicePluginProvider.Input(
-            facts, blind.pools(), owned, foreign, nodes, clusterPolicies));
+    var all =
+        provider.plan(
+            new DevicePluginProvider.Input(facts, pools, owned, foreign, nodes, clusterPolicies));
+    return policies.stream().allMatch(SharedSettings::enforces)
+        ? all
+        : all.making(
+            provider.plan(
+                new DevicePluginProvider.Input(
+                    facts,
+                    pools.stream().filter(pool -> SharedSettings.enforces(pool.policy())).toList(),
+                    owned,
+                    foreign,
+                    withoutObserved(policies, nodes),
+                    clusterPolicies)));
+  }
+
+  /** What nodes of a policy in mode Observe were given before stays theirs. */
+  private Map<String, NodeDevices> withoutObserved(
+      List<NumaPolicy> policies, Map<String, NodeDevices> nodes) {
+    var left = new HashMap<>(nodes);
+    pools(policies.stream().filter(policy -> !SharedSettings.enforces(policy)).toList()).stream()
+        .flatMap(pool -> pool.nodes().stream())
+        .forEach(node -> left.computeIfPresent(node, (name, known) -> known.leftAlone()));
+    return left;
   }
 
   private static boolean isLeftOver(Provider name, Map<String, NodeDevices> nodes) {

@@ -3,6 +3,7 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.operator.RejectedPods.Rejected;
+import io.numaoperator.plan.SharedSettings;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.net.HttpURLConnection;
@@ -40,6 +41,7 @@ class FailedPodCleanup {
   void clean(Collection<Rejected> pods) {
     var policies =
         cache.livePolicies().stream()
+            .filter(SharedSettings::enforces)
             .filter(p -> Boolean.TRUE.equals(p.getSpec().troubleshooting.cleanupFailedPods))
             .map(p -> p.getMetadata().getName())
             .collect(Collectors.toSet());

@@ -7,6 +7,7 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.plan.Part;
 import io.numaoperator.plan.Provision;
+import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.plan.delivery.DeliveryChoice;
 import io.numaoperator.plan.delivery.KubeletDelivery;
 import io.numaoperator.plan.delivery.PlannedNode;
@@ -75,7 +76,7 @@ class KubeletDeliveries {
     for (var one : cache.livePolicies()) {
       for (var provision : provisions(one, cluster)) {
         if (provision instanceof Provision.Objects planned) {
-          wanted.addAll(planned.objects());
+          wanted.addAll(SharedSettings.enforces(one) ? planned.objects() : there(planned));
         } else if (isSame(one, policy)) {
           problem = problem.or(() -> Problems.of(provision));
         }
@@ -90,6 +91,11 @@ class KubeletDeliveries {
           Verdict.no("ApplyFailed", "the API server refused an object: " + refused.getMessage()));
     }
     return problem;
+  }
+
+  /** In mode Observe what is there stays as it is. */
+  private List<? extends HasMetadata> there(Provision.Objects planned) {
+    return planned.objects().stream().flatMap(object -> objects.find(object).stream()).toList();
   }
 
   private List<Provision> provisions(NumaPolicy policy, ClusterView cluster) {

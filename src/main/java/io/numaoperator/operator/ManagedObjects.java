@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
@@ -168,6 +169,11 @@ class ManagedObjects {
     return store(new Place(kind, namespace)).get(namespace + "/" + name).map(kind::cast);
   }
 
+  /** The one of that kind and name as it is, from the cache. */
+  Optional<HasMetadata> find(HasMetadata object) {
+    return store(Place.of(object)).get(Store.key(object));
+  }
+
   /** Those that are looked at for this kind. */
   Set<String> namespaces(Class<? extends HasMetadata> kind) {
     return stores.keySet().stream()
@@ -179,6 +185,14 @@ class ManagedObjects {
   /** Those that we made in a namespace, from the cache. */
   <T extends HasMetadata> List<T> list(Class<T> kind, String namespace) {
     return store(new Place(kind, namespace)).list().map(kind::cast).toList();
+  }
+
+  /** UIDs of who owns objects of this part: for them it was made. */
+  Set<String> owners(Part part) {
+    return of(part)
+        .flatMap(object -> object.getMetadata().getOwnerReferences().stream())
+        .map(OwnerReference::getUid)
+        .collect(Collectors.toSet());
   }
 
   /** Deletes one that we made. */

@@ -9,6 +9,7 @@ import io.numaoperator.api.NumaNodeStateSpec;
 import io.numaoperator.api.NumaNodeStateStatus;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.SchedulerPolicy;
+import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.plan.delivery.PlannedNode;
 import io.numaoperator.readiness.Conditions;
 import io.numaoperator.readiness.NodeEvidence;
@@ -96,7 +97,10 @@ record NodeAssessment(
   NumaNodeStateSpec desiredSpec() {
     var spec = new NumaNodeStateSpec();
     spec.policy = policy.getMetadata().getName();
-    spec.topology = publishing.desired();
+    spec.topology =
+        SharedSettings.enforces(policy)
+            ? publishing.desired()
+            : publishing.observed(Optional.ofNullable(state.getSpec().topology));
     // without a plan, for want of knowledge or for a fault, the former one stays: one that comes
     // later takes its place, and goes to the canaries first
     boolean kept = standing.planned().isEmpty() || progress().underChange();
@@ -119,7 +123,24 @@ record NodeAssessment(
         .revision(revision())
         .startupTaint(Optional.ofNullable(policy.getSpec().rollout.startupTaint))
         .devices(devices.devices(Instant.now()))
-        .progress(standing.target());
+        .progress(target(Instant.now()));
+  }
+
+  /**
+   * The way back has but one plan: where it failed, nobody can ask for another one, so it is tried
+   * again.
+   */
+  private Target target(Instant now) {
+    var target = standing.target();
+    if (!standing.restores() || !(target instanceof Target.Change change)) {
+      return target;
+    }
+    var due =
+        DrainMarks.read(node)
+            .givenUp()
+            .filter(givenUp -> now.isBefore(givenUp.notBefore()))
+            .isEmpty();
+    return new Target.Change(change.hash(), due);
   }
 
   /** A plan that takes the place of another one is of the policy's generation of now. */
@@ -199,7 +220,10 @@ record NodeAssessment(
     return switch (state) {
       case SchedulerState.None none ->
           new Scheduler.NotJudged(
-              "whether scheduler provider " + provider + " has seen this node is not judged yet");
+              SharedSettings.enforces(policy)
+                  ? "whether scheduler provider %s has seen this node is not judged yet"
+                      .formatted(provider)
+                  : "mode Observe sets up no scheduler; Enforce would set up provider " + provider);
       case SchedulerState.Unjudged(var why) -> new Scheduler.NotJudged(why);
       case SchedulerState.Assumed(var scheduler) -> new Scheduler.Assumed(scheduler);
       case SchedulerState.Down(var why) -> new Scheduler.Down(why);

@@ -13,6 +13,7 @@ import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInbound
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.plan.SharedSettings;
 import io.numaoperator.readiness.Conditions;
 import io.numaoperator.readiness.NodeReadiness;
 import java.time.Duration;
@@ -132,7 +133,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
       writer.label(node, aligned);
     }
     crossings.look(state);
-    if (aligned) {
+    if (aligned && SharedSettings.enforces(policy)) {
       takeIntoService(policy, node.getMetadata().getName());
     }
   }

@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
@@ -98,24 +99,50 @@ class Parts {
     var problems = new LinkedHashMap<String, Verdict>();
     problems.putAll(agent(facts));
     devices(policy, policies, facts).ifPresent(problem -> problems.put(DEVICES, problem));
-    SharedSettings.of(policies)
+    cache
+        .shared()
         .ifPresent(
             shared -> {
               problems.putAll(
-                  one(
-                      TOPOLOGY,
-                      Part.TOPOLOGY_UPDATER,
-                      () ->
-                          TopologyUpdaterProviders.of(shared.topologyUpdater().provider)
-                              .plan(
-                                  new TopologyUpdaterProvider.Input(
-                                      facts, policies, shared.topologyUpdater()))));
+                  one(TOPOLOGY, action(shared, Part.TOPOLOGY_UPDATER), updater(shared, facts)));
               problems.putAll(
-                  one(SCHEDULER, Part.SCHEDULER, () -> scheduler(shared, policies, facts)));
-              topologyCare.proceed(shared.topologyUpdater().provider, schedulers.mayBeBuiltIn());
+                  one(SCHEDULER, action(shared, Part.SCHEDULER), () -> scheduler(shared, facts)));
+              if (shared.enforced()) {
+                topologyCare.proceed(shared.topologyUpdater().provider, schedulers.mayBeBuiltIn());
+              }
               conflicts(policy, shared).forEach(problems::put);
             });
     return problems;
+  }
+
+  /** Mode Observe tells what stands in the way, and neither makes nor takes away anything. */
+  private Function<Provision, Optional<Verdict>> action(SharedSettings shared, Part part) {
+    return shared.enforced() ? provision -> apply(part, provision) : Parts::told;
+  }
+
+  private Supplier<Provision> updater(SharedSettings shared, ClusterFacts facts) {
+    return () ->
+        TopologyUpdaterProviders.of(shared.topologyUpdater().provider)
+            .plan(
+                new TopologyUpdaterProvider.Input(
+                    facts, served(shared, Part.TOPOLOGY_UPDATER), shared.topologyUpdater()));
+  }
+
+  /**
+   * Those that a part is made for: they enforce it, or are in mode Observe by now and it was made
+   * for them before.
+   */
+  private List<NumaPolicy> served(SharedSettings shared, Part part) {
+    var policies = cache.livePolicies();
+    if (!shared.enforced()) {
+      return policies;
+    }
+    var owners = objects.owners(part);
+    return policies.stream()
+        .filter(
+            policy ->
+                SharedSettings.enforces(policy) || owners.contains(policy.getMetadata().getUid()))
+        .toList();
   }
 
   /**
@@ -128,7 +155,8 @@ class Parts {
       var policies = cache.livePolicies();
       var planned = AgentPlan.objects(facts, policies, underChange(policies));
       story.unconfined(policies, planned.remarks());
-      return one(KUBELETS, Part.AGENT, planned::withoutRemarks);
+      return one(
+          KUBELETS, provision -> apply(Part.AGENT, provision), planned::withoutRemarks);
     } finally {
       agents.unlock();
     }
@@ -168,9 +196,10 @@ class Parts {
     return devicePlugins.isToBeLookedAtAgain(state);
   }
 
-  /** Plans and applies one part; a failure of one does not hold up the others. */
-  private Map<String, Verdict> one(String condition, Part part, Supplier<Provision> plan) {
-    return guarded(() -> apply(part, plan.get())).map(v -> Map.of(condition, v)).orElse(Map.of());
+  /** Plans one part and acts on it; a failure of one does not hold up the others. */
+  private static Map<String, Verdict> one(
+      String condition, Function<Provision, Optional<Verdict>> action, Supplier<Provision> plan) {
+    return guarded(() -> action.apply(plan.get())).map(v -> Map.of(condition, v)).orElse(Map.of());
   }
 
   private static Optional<Verdict> guarded(Supplier<Optional<Verdict>> action) {
@@ -192,12 +221,19 @@ class Parts {
   }
 
   private Optional<Verdict> apply(Part part, Provision provision) {
+    if (provision instanceof Provision.Objects planned) {
+      objects.apply(part, planned.objects());
+      if (part == Part.SCHEDULER) {
+        contributions.apply(planned.contributions(), kai.objects().toList());
+        extender.forget();
+      }
+    }
+    return told(provision);
+  }
+
+  private static Optional<Verdict> told(Provision provision) {
     if (!(provision instanceof Provision.Objects planned)) {
       return Problems.of(provision);
-    }
-    objects.apply(part, planned.objects());
-    if (part == Part.SCHEDULER) {
-      contributions.apply(planned.contributions(), kai.objects().toList());
     }
     return planned.remarks().stream()
         .findFirst()
@@ -220,9 +256,9 @@ class Parts {
 
   /** To be called on every replica, whether it leads or not. */
   void serveExtender() {
-    var policies = cache.livePolicies();
-    SharedSettings.of(policies)
-        .map(shared -> scheduler(shared, policies, cluster.facts()))
+    cache
+        .shared()
+        .map(shared -> scheduler(shared, cluster.facts()))
         .ifPresentOrElse(
             plan -> {
               if (plan instanceof Provision.Refused refused) {
@@ -240,14 +276,18 @@ class Parts {
   }
 
   /** The extender serves before the scheduler that asks it is made. */
-  private Provision scheduler(
-      SharedSettings shared, List<NumaPolicy> policies, ClusterFacts facts) {
+  private Provision scheduler(SharedSettings shared, ClusterFacts facts) {
     var input =
         new SchedulerProvider.Input(
-            facts, policies, shared.scheduler(), cluster.schedulerFacts(kai(shared)));
+            facts,
+            served(shared, Part.SCHEDULER),
+            shared.scheduler(),
+            cluster.schedulerFacts(kai(shared)));
     var plan = SchedulerProviders.of(shared.scheduler().provider).plan(input);
     schedulers.inForce(plan, input);
-    if (!(plan instanceof Provision.Objects planned) || !BuiltInScheduler.isMadeBy(planned)) {
+    if (!(plan instanceof Provision.Objects planned)
+        || !BuiltInScheduler.isMadeBy(planned)
+        || !(shared.enforced() || schedulers.isBuiltInThere())) {
       extender.stop();
       return plan;
     }

@@ -143,7 +143,7 @@ record PlanStanding(
 
   /** What the node waits for where somebody else than the agent has to do it. */
   private Optional<NodeEvidence.Plan> elsewhere(Planned planned, Divergence divergence) {
-    if (agentDelivers() || divergence.messages().isEmpty() || isPoolLeftAlone()) {
+    if (agentDelivers() || divergence.messages().isEmpty() || isLeftAlone()) {
       return Optional.empty();
     }
     var one = delivered(planned, Optional.empty());
@@ -158,10 +158,10 @@ record PlanStanding(
                     divergence.messages(), remark.reason(), remark.message()));
   }
 
-  /** Nothing is given to the node's pool, so there is nothing that it could wait for. */
-  private boolean isPoolLeftAlone() {
-    return delivery() == Delivery.OpenShift
-        && (policy.getSpec().mode == Mode.Observe || isHeldForApproval());
+  /** Nobody is given anything for the node, so there is nothing that it could wait for. */
+  private boolean isLeftAlone() {
+    return policy.getSpec().mode == Mode.Observe
+        || (delivery() == Delivery.OpenShift && isHeldForApproval());
   }
 
   /**

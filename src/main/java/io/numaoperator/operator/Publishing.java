@@ -4,6 +4,7 @@ import io.numaoperator.api.NumaNodeStateSpec.DesiredTopology;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.numaoperator.plan.updater.TopologyUpdaterProviders;
 import io.numaoperator.rollout.Durations;
+import java.util.Optional;
 
 /**
  * Who publishes NodeResourceTopology objects.
@@ -27,8 +28,22 @@ record Publishing(boolean byAgent, int lagSeconds) {
   }
 
   DesiredTopology desired() {
+    return desired(byAgent);
+  }
+
+  /**
+   * The same where nothing may be changed: an agent that publishes goes on, for those who read it,
+   * and none begins.
+   *
+   * @param former what the node's agent was told before
+   */
+  DesiredTopology observed(Optional<DesiredTopology> former) {
+    return former.filter(topology -> topology.publish).orElseGet(() -> desired(false));
+  }
+
+  private DesiredTopology desired(boolean publish) {
     var desired = new DesiredTopology();
-    desired.publish = byAgent;
+    desired.publish = publish;
     desired.lagSeconds = byAgent ? null : lagSeconds;
     return desired;
   }

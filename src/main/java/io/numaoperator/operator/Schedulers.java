@@ -148,6 +148,11 @@ class Schedulers {
     return SchedulerState.of(deployment(), extender.status());
   }
 
+  /** The scheduler that asks the extender was made, and goes on asking. */
+  boolean isBuiltInThere() {
+    return deployment().filter(BuiltInScheduler::isMadeBy).isPresent();
+  }
+
   private Optional<Deployment> deployment() {
     return objects.find(Deployment.class, settings.namespace(), BuiltInScheduler.DEPLOYMENT);
   }

@@ -1,10 +1,12 @@
 package io.numaoperator.operator;
 
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.TopologyUpdaterPolicy;
@@ -60,9 +62,10 @@ class TopologyCare {
   void proceed(TopologyUpdaterPolicy.Provider provider, boolean builtInScheduler) {
     try {
       cache.topologies().list().filter(this::isLeftOver).forEach(this::remove);
-      // notes about numbers that are others' now
-      if (!TopologyUpdaterProviders.of(provider).publishedByAgent()) {
-        forget(AccountedPods.ANNOTATION);
+      if (TopologyUpdaterProviders.of(provider).publishedByAgent()) {
+        cache.topologies().list().filter(this::isOurNfds).forEach(this::disown);
+      } else {
+        forget(AccountedPods.ANNOTATION); // a note about numbers that are others' now
       }
       if (!builtInScheduler) {
         forget(SchedulerExtender.DECISIONS_ANNOTATION);
@@ -81,12 +84,35 @@ class TopologyCare {
    * updaters too.
    */
   private boolean isLeftOver(NodeResourceTopology topology) {
-    return cache.nodes().get(topology.getMetadata().getName()).isEmpty()
-        && topology.getMetadata().getOwnerReferences().stream()
-            .anyMatch(
-                owner ->
-                    owner.getKind().equals("Namespace")
-                        && owner.getName().equals(settings.namespace()));
+    return cache.nodes().get(topology.getMetadata().getName()).isEmpty() && isOurNfds(topology);
+  }
+
+  private boolean isOurNfds(NodeResourceTopology topology) {
+    return topology.getMetadata().getOwnerReferences().stream().anyMatch(this::isOurNamespace);
+  }
+
+  private boolean isOurNamespace(OwnerReference owner) {
+    return owner.getKind().equals("Namespace") && owner.getName().equals(settings.namespace());
+  }
+
+  /** The agents publish them now: what NFD's updater left in them goes. */
+  private void disown(NodeResourceTopology topology) {
+    var owners =
+        topology.getMetadata().getOwnerReferences().stream()
+            .filter(owner -> !isOurNamespace(owner))
+            .toList();
+    var patch =
+        Serialization.asJson(
+            Map.of(
+                "metadata",
+                Map.of(
+                    "resourceVersion",
+                    topology.getMetadata().getResourceVersion(),
+                    "ownerReferences",
+                    owners)));
+    cache
+        .topologies()
+        .wrote(client.resource(topology).patch(PatchContext.of(PatchType.JSON_MERGE), patch));
   }
 
   private void remove(NodeResourceTopology topology) {

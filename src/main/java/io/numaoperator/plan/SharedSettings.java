@@ -3,6 +3,7 @@ package io.numaoperator.plan;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import java.util.ArrayList;
@@ -12,14 +13,16 @@ import java.util.Optional;
 
 /**
  * The settings that are the cluster's though each policy states them: topology updater and
- * scheduler. Equal settings are shared; where policies disagree, the oldest policy's hold and each
- * younger one that differs has a conflict.
+ * scheduler. Equal settings are shared; where policies disagree, those of the oldest that enforces
+ * hold, else of the oldest, and each other one that differs has a conflict.
  *
  * @param senior name of the policy whose settings hold
+ * @param enforced whether a policy enforces them; else all are in mode Observe, and nothing is made
  * @param conflicts by policy name, then field
  */
 public record SharedSettings(
     String senior,
+    boolean enforced,
     TopologyUpdaterPolicy topologyUpdater,
     SchedulerPolicy scheduler,
     List<Conflict> conflicts) {
@@ -38,7 +41,11 @@ public record SharedSettings(
   /** Empty when there is no policy. */
   public static Optional<SharedSettings> of(List<NumaPolicy> policies) {
     var bySeniority = policies.stream().sorted(seniority()).toList();
-    return bySeniority.stream().findFirst().map(senior -> settings(senior, bySeniority));
+    return bySeniority.stream()
+        .filter(SharedSettings::enforces)
+        .findFirst()
+        .or(() -> bySeniority.stream().findFirst())
+        .map(senior -> settings(senior, bySeniority));
   }
 
   /**
@@ -67,7 +74,16 @@ public record SharedSettings(
     }
     conflicts.sort(Comparator.comparing(Conflict::policy).thenComparing(Conflict::field));
     return new SharedSettings(
-        name, senior.getSpec().topologyUpdater, senior.getSpec().scheduler, conflicts);
+        name,
+        enforces(senior),
+        senior.getSpec().topologyUpdater,
+        senior.getSpec().scheduler,
+        conflicts);
+  }
+
+  /** Whether it may change anything. */
+  public static boolean enforces(NumaPolicy policy) {
+    return policy.getSpec().mode == Mode.Enforce;
   }
 
   private static boolean differ(Object one, Object other) {

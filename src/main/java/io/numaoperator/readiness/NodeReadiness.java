@@ -137,8 +137,13 @@ public final class NodeReadiness {
                 "RolledBack",
                 "attempt "
                     + e.observed().attempt.number
-                    + " failed and the node is as before; it is not tried again until the policy"
-                    + " changes. Kubelet: "
+                    + " failed and the node is as before; "
+                    + e.progress()
+                        .drain()
+                        .givenUp()
+                        .map(again -> "it is tried again at " + again.notBefore())
+                        .orElse("it is not tried again until the policy changes")
+                    + ". Kubelet: "
                     + error(e)));
   }
 

@@ -48,6 +48,7 @@ public record Drain(
   public record GivenUp(int count, Instant notBefore, String why) {
     static final String REFUSED = "its agent refused the grant";
     static final String NO_AGENT = "its agent does not answer";
+    static final String FAILED = "the change was rolled back";
 
     /** It came as far as the grant. */
     public boolean refused() {

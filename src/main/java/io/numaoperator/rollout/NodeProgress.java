@@ -65,8 +65,17 @@ public record NodeProgress(
      */
     record Unapproved(String plan) implements Target {}
 
-    /** It has to be changed to the drop-in with this hash. */
-    record Change(String hash) implements Target {}
+    /**
+     * It has to be changed to the drop-in with this hash.
+     *
+     * @param again whether it is done also where it failed before; a failure is then followed by
+     *     another attempt, later each time
+     */
+    record Change(String hash, boolean again) implements Target {
+      public Change(String hash) {
+        this(hash, false);
+      }
+    }
   }
 
   /** Who keeps a node out of service. */
@@ -117,7 +126,20 @@ public record NodeProgress(
         || attempt
             .filter(a -> a.outcome() == Outcome.RolledBack || a.outcome() == Outcome.RollbackFailed)
             .filter(a -> target instanceof Target.Change change && change.hash().equals(a.hash()))
+            .filter(a -> !isTriedAgain())
             .isPresent();
+  }
+
+  /** The very change that was rolled back is tried once more. */
+  boolean isTriedAgain() {
+    return attempt
+        .filter(a -> a.outcome() == Outcome.RolledBack)
+        .filter(
+            a ->
+                target instanceof Target.Change change
+                    && change.again()
+                    && change.hash().equals(a.hash()))
+        .isPresent();
   }
 
   /** Its kubelet did not come back from a rollback: it stays out of service for a person to see. */

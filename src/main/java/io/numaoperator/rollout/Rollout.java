@@ -31,13 +31,17 @@ public final class Rollout {
     var sorted = nodes.stream().sorted(ORDER).toList();
     var failed =
         settings.pauseOnFailure()
-            ? sorted.stream().filter(NodeProgress::failed).map(NodeProgress::name).toList()
+            ? sorted.stream()
+                .filter(node -> node.failed() || node.isTriedAgain())
+                .map(NodeProgress::name)
+                .toList()
             : List.<String>of();
     var underWay = new UnderWay(settings, settings.enforce() && failed.isEmpty(), now);
+    var again = new UnderWay(settings, settings.enforce(), now);
     var actions = new ArrayList<Action>();
     var waits = new LinkedHashMap<String, Wait>();
     for (var node : sorted) {
-      var step = underWay.next(node);
+      var step = (node.isTriedAgain() ? again : underWay).next(node);
       step.action().ifPresent(actions::add);
       step.waitsFor().ifPresent(wait -> waits.put(node.name(), wait));
     }

@@ -50,7 +50,10 @@ final class Starts {
       if (!isCandidate(node) || taken.contains(node.name())) {
         continue;
       }
-      var wait = failed.isEmpty() ? obstacle(node) : Optional.<Wait>of(new Wait.Stopped(failed));
+      var wait =
+          failed.isEmpty() || node.isTriedAgain()
+              ? obstacle(node)
+              : Optional.<Wait>of(new Wait.Stopped(failed));
       if (wait.isPresent()) {
         waits.put(node.name(), wait.get());
       } else {
@@ -172,7 +175,8 @@ final class Starts {
   private static boolean isAnother(NodeProgress node) {
     return node.attempt()
         .filter(a -> !a.hash().isEmpty())
-        .filter(a -> node.target() instanceof Target.Change(var hash) && !hash.equals(a.hash()))
+        .filter(
+            a -> node.target() instanceof Target.Change change && !change.hash().equals(a.hash()))
         .isPresent();
   }
 

@@ -16,6 +16,9 @@ import java.util.Optional;
  */
 record UnderWay(RolloutSettings settings, boolean mayGrant, Instant now) {
 
+  /** Of retries of a refused grant (30 s): a failure is tried again after 10 minutes and later. */
+  private static final int FAILURE_DELAYS = 20;
+
   Step next(NodeProgress node) {
     if (node.underChange()) {
       return Step.NOTHING; // the agent's turn
@@ -36,9 +39,9 @@ record UnderWay(RolloutSettings settings, boolean mayGrant, Instant now) {
     if (!(node.cordon() instanceof Cordon.Ours ours) || node.brokenNow()) {
       return Step.NOTHING;
     }
-    var refused = refused(node).filter(givenUp -> used(node, ours.attempt()));
-    if (refused.isPresent() || isThrough(node, ours.attempt())) {
-      return Step.act(new Action.Uncordon(node.name(), refused));
+    var inVain = refused(node).or(() -> failed(node)).filter(givenUp -> used(node, ours.attempt()));
+    if (inVain.isPresent() || isThrough(node, ours.attempt())) {
+      return Step.act(new Action.Uncordon(node.name(), inVain));
     }
     if (!mayGrant || !node.wanted() || !isTime(node)) {
       return Step.act(new Action.Uncordon(node.name(), node.drain().givenUp()));
@@ -95,6 +98,14 @@ record UnderWay(RolloutSettings settings, boolean mayGrant, Instant now) {
                 node.drain()
                     .givenUpAgain(
                         now, settings.retryDelay(), settings.retryDelay(), GivenUp.REFUSED));
+  }
+
+  /** What caused it is with the node's owner, who needs some time. */
+  private Optional<GivenUp> failed(NodeProgress node) {
+    var pause = settings.retryDelay().multipliedBy(FAILURE_DELAYS);
+    return node.isTriedAgain()
+        ? Optional.of(node.drain().givenUpAgain(now, pause, pause, GivenUp.FAILED))
+        : Optional.empty();
   }
 
   private Step granting(NodeProgress node, long attempt, Target.Change change) {

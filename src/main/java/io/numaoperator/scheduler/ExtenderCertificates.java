@@ -53,6 +53,9 @@ public final class ExtenderCertificates {
      */
     boolean put(String name, Map<String, String> data, Optional<String> version);
 
+    /** Nothing when it is absent. */
+    void delete(String name);
+
     /** A Secret as it was read. */
     record Stored(Map<String, String> data, String version) {}
   }
@@ -98,6 +101,12 @@ public final class ExtenderCertificates {
             Certificates.issue(
                 authority, Use.CLIENT, "numa-scheduler", List.of(), clock.instant(), VALIDITY));
     current.set(Optional.of(new MutualTls.Material(server, authority.certificate())));
+  }
+
+  /** Nobody asks the extender any more: a key that nobody needs is one that nobody can lose. */
+  public void forget() {
+    List.of(clientSecret, SERVER_SECRET, AUTHORITY_SECRET).forEach(secrets::delete);
+    current.set(Optional.empty());
   }
 
   /**

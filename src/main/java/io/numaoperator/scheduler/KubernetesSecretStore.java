@@ -45,6 +45,11 @@ public final class KubernetesSecretStore implements ExtenderCertificates.SecretS
   }
 
   @Override
+  public void delete(String name) {
+    client.secrets().inNamespace(namespace).withName(name).delete();
+  }
+
+  @Override
   public boolean put(String name, Map<String, String> data, Optional<String> version) {
     var secret =
         new SecretBuilder()

@@ -1,7 +1,17 @@
 package io.numaoperator.lab;
 
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 /** A real control plane without nodes, for the operator inside a Quarkus test. */
@@ -16,11 +26,58 @@ public final class ControlPlane implements QuarkusTestResourceLifecycleManager {
     lab.kubectl("create", "namespace", "numa-operator-system");
     Config config = lab.client().getConfiguration();
     return Map.of(
-        "quarkus.kubernetes-client.api-server-url", config.getMasterUrl(),
-        "quarkus.kubernetes-client.ca-cert-data", config.getCaCertData(),
-        "quarkus.kubernetes-client.client-cert-data", config.getClientCertData(),
-        "quarkus.kubernetes-client.client-key-data", config.getClientKeyData(),
-        "quarkus.kubernetes-client.client-key-algo", config.getClientKeyAlgo());
+        "numa-operator.config-propagation",
+        "2s", // no kubelet is late here
+        "quarkus.kubernetes-client.api-server-url",
+        config.getMasterUrl(),
+        "quarkus.kubernetes-client.ca-cert-data",
+        config.getCaCertData(),
+        "quarkus.kubernetes-client.client-cert-data",
+        config.getClientCertData(),
+        "quarkus.kubernetes-client.client-key-data",
+        config.getClientKeyData(),
+        "quarkus.kubernetes-client.client-key-algo",
+        config.getClientKeyAlgo());
+  }
+
+  /** Installs a published kind, and returns when it is served. */
+  static void kind(KubernetesClient client, String file) {
+    var crd =
+        Serialization.unmarshal(
+            read(Path.of("src/test/resources/crds", file + ".yaml")),
+            CustomResourceDefinition.class);
+    client.resource(crd).fieldManager("test").forceConflicts().serverSideApply();
+    await(file)
+        .atMost(Lab.PATIENCE)
+        .ignoreExceptions()
+        .until(
+            () ->
+                client
+                        .genericKubernetesResources(
+                            crd.getSpec().getGroup()
+                                + "/"
+                                + crd.getSpec().getVersions().stream()
+                                    .filter(version -> version.getServed())
+                                    .findFirst()
+                                    .orElseThrow()
+                                    .getName(),
+                            crd.getSpec().getNames().getKind())
+                        .list()
+                    != null);
+  }
+
+  /** Those of KAI that the operator writes. */
+  static void kaisKinds(KubernetesClient client) {
+    List.of("kai.scheduler_configs", "kai.scheduler_schedulingshards", "scheduling.run.ai_queues")
+        .forEach(file -> kind(client, file));
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override

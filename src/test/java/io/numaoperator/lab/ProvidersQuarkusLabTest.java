@@ -3,27 +3,15 @@ package io.numaoperator.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.ConfigMap;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.Service;
-import io.fabric8.kubernetes.api.model.ServiceAccount;
-import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.apps.Deployment;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
-import io.fabric8.kubernetes.api.model.rbac.Role;
-import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.numaoperator.api.Names;
 import io.numaoperator.api.NodeSelector;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
-import io.numaoperator.api.admission.MutatingAdmissionPolicy;
 import io.numaoperator.api.kai.KaiConfig;
 import io.numaoperator.api.kai.SchedulingShard;
 import io.numaoperator.api.nrt.NodeResourceTopology;
@@ -31,11 +19,12 @@ import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
 import java.net.HttpURLConnection;
-import java.nio.file.Path;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -54,34 +43,20 @@ import org.junit.jupiter.api.Test;
 class ProvidersQuarkusLabTest {
   private static final String NAMESPACE = "numa-operator-system";
 
-  private static final List<Class<? extends HasMetadata>> KINDS =
+  private static final List<SchedulerPolicy.Provider> SCHEDULERS =
       List.of(
-          ConfigMap.class,
-          Service.class,
-          ServiceAccount.class,
-          Deployment.class,
-          DaemonSet.class,
-          Role.class,
-          RoleBinding.class,
-          ClusterRole.class,
-          ClusterRoleBinding.class,
-          MutatingAdmissionPolicy.class,
-          KaiConfig.class,
-          SchedulingShard.class);
+          SchedulerPolicy.Provider.None,
+          SchedulerPolicy.Provider.BuiltIn,
+          SchedulerPolicy.Provider.NodeResourceTopologyMatch,
+          SchedulerPolicy.Provider.KAI,
+          SchedulerPolicy.Provider.External);
 
   @Inject KubernetesClient client;
 
   @BeforeEach
   void kinds() {
     client.resources(NumaPolicy.class).delete();
-    for (var name : List.of("configs", "schedulingshards")) {
-      install("kai.scheduler_" + name);
-    }
-    install("scheduling.run.ai_queues");
-    await()
-        .atMost(Lab.PATIENCE)
-        .ignoreExceptions()
-        .until(() -> client.resources(SchedulingShard.class).list() != null);
+    ControlPlane.kaisKinds(client);
   }
 
   @AfterEach
@@ -95,25 +70,10 @@ class ProvidersQuarkusLabTest {
     client.resources(NodeResourceTopology.class).delete();
   }
 
-  private void install(String crd) {
-    client
-        .resource(
-            Serialization.unmarshal(
-                read(Path.of("src/test/resources/crds", crd + ".yaml")),
-                CustomResourceDefinition.class))
-        .fieldManager("test")
-        .forceConflicts()
-        .serverSideApply();
-  }
-
-  private static String read(Path file) {
-    try {
-      return java.nio.file.Files.readString(file);
-    } catch (java.io.IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    }
-  }
-
+  /**
+   * What there is after a switch is what the provider makes where there was none before: object by
+   * object, and field by field in KAI's that others made.
+   */
   @Test
   void everySchedulerGivesWayToEveryOtherWithoutATrace() {
     topology("somewhere", "{}");
@@ -131,74 +91,85 @@ class ProvidersQuarkusLabTest {
         metadata: {name: default}
         spec: {placementStrategy: {gpu: binpack}, plugins: {gpupack: {enabled: true}}}
         """);
-    var config = spec("configs", "kai-config");
-    var shard = spec("schedulingshards", "default");
+    var untouched = kais();
     policy(spec -> scheduler(spec, SchedulerPolicy.Provider.None));
-    for (var provider : eachAfterEach()) {
-      change(spec -> scheduler(spec, provider));
-      await()
-          .atMost(Lab.PATIENCE)
-          .untilAsserted(
-              () ->
-                  assertThat(providersOf("scheduler"))
-                      .as("after a switch to %s", provider)
-                      .isEqualTo(expected(provider)));
-      if (provider == SchedulerPolicy.Provider.KAI) {
-        await()
+    await().atMost(Lab.PATIENCE).until(() -> !Footprint.of(client).objects().isEmpty());
+    var settled = settled();
+    var alone = new EnumMap<SchedulerPolicy.Provider, Traces>(SchedulerPolicy.Provider.class);
+    alone.put(SchedulerPolicy.Provider.None, new Traces(settled, untouched));
+    for (var provider : SCHEDULERS) {
+      if (provider != SchedulerPolicy.Provider.None) {
+        change(spec -> scheduler(spec, provider));
+        var kais = provider == SchedulerPolicy.Provider.KAI;
+        await(provider + " is set up")
             .atMost(Lab.PATIENCE)
-            .untilAsserted(
-                () -> {
-                  assertThat(spec("schedulingshards", "default"))
-                      .contains("\"numa\"", "\"gpupack\"", "\"binpack\"");
-                  assertThat(spec("configs", "kai-config"))
-                      .contains("\"pollInterval\":\"2s\"", "\"tolerations\"");
-                });
-      } else {
-        await()
-            .atMost(Lab.PATIENCE)
-            .untilAsserted(
-                () -> {
-                  assertThat(spec("configs", "kai-config")).isEqualTo(config);
-                  assertThat(spec("schedulingshards", "default")).isEqualTo(shard);
-                  assertThat(managers("schedulingshards", "default"))
-                      .doesNotContain(Names.OPERATOR_FIELD_MANAGER);
-                });
+            .until(() -> !Footprint.of(client).equals(settled) && kais != kais().equals(untouched));
+        alone.put(provider, new Traces(settled(), kais()));
+        change(spec -> scheduler(spec, SchedulerPolicy.Provider.None));
+        awaitTraces("from " + provider + " to None", alone.get(SchedulerPolicy.Provider.None));
       }
     }
-  }
-
-  private static Set<String> expected(SchedulerPolicy.Provider provider) {
-    return switch (provider) {
-      case None -> Set.of();
-      case KAI -> Set.of(); // its fields are in objects of others
-      default -> Set.of(provider.name().toLowerCase(java.util.Locale.ROOT));
-    };
-  }
-
-  /** Each ordered pair of two providers comes once. */
-  private static List<SchedulerPolicy.Provider> eachAfterEach() {
-    var all =
-        List.of(
-            SchedulerPolicy.Provider.None,
-            SchedulerPolicy.Provider.BuiltIn,
-            SchedulerPolicy.Provider.NodeResourceTopologyMatch,
-            SchedulerPolicy.Provider.KAI,
-            SchedulerPolicy.Provider.External);
-    var left = new ArrayList<List<SchedulerPolicy.Provider>>();
-    all.forEach(a -> all.stream().filter(b -> a != b).forEach(b -> left.add(List.of(a, b))));
-    var walk = new ArrayList<SchedulerPolicy.Provider>();
-    walk.add(SchedulerPolicy.Provider.None);
-    while (!left.isEmpty()) {
-      var here = walk.getLast();
-      var next =
-          left.stream()
-              .filter(pair -> pair.getFirst() == here)
-              .findFirst()
-              .orElseGet(() -> List.of(here, left.getFirst().getFirst()));
-      left.remove(next);
-      walk.add(next.getLast());
+    assertThat(new HashSet<>(alone.values())).hasSameSizeAs(SCHEDULERS);
+    assertThat(alone.get(SchedulerPolicy.Provider.KAI).kais())
+        .contains("\"gpupack\"", "\"binpack\"", "\"pollInterval\":\"2s\"", "\"numa\"");
+    var tour = EveryPair.tour(SCHEDULERS);
+    for (int i = 1; i < tour.size(); i++) {
+      var provider = tour.get(i);
+      change(spec -> scheduler(spec, provider));
+      awaitTraces("from " + tour.get(i - 1) + " to " + provider, alone.get(provider));
     }
-    return walk;
+    System.out.printf("%d switches of scheduler, each pair once%n", tour.size() - 1);
+  }
+
+  /** What is ours, and what we have set inside objects of others. */
+  private record Traces(Footprint ours, String kais) {}
+
+  private void awaitTraces(String as, Traces traces) {
+    await(as)
+        .atMost(Lab.PATIENCE)
+        .untilAsserted(
+            () -> {
+              assertThat(Footprint.differences(traces.ours(), Footprint.of(client)))
+                  .as(as)
+                  .isEmpty();
+              assertThat(kais()).as(as).isEqualTo(traces.kais());
+            });
+  }
+
+  /** Once the operator is through with the policy as it is now, and it is the same for a while. */
+  private Footprint settled() {
+    await()
+        .atMost(Lab.PATIENCE)
+        .until(
+            () -> client.resources(NumaPolicy.class).withName("providers").get(),
+            ProvidersQuarkusLabTest::isDone);
+    return await()
+        .atMost(Lab.PATIENCE)
+        .until(
+            () -> {
+              var before = Footprint.of(client);
+              Lab.sleep(Duration.ofSeconds(2));
+              return before.equals(Footprint.of(client))
+                  ? Optional.of(before)
+                  : Optional.<Footprint>empty();
+            },
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private static boolean isDone(NumaPolicy policy) {
+    return policy.getStatus() != null
+        && policy.getMetadata().getGeneration().equals(policy.getStatus().observedGeneration);
+  }
+
+  /** Specs of KAI's objects, and who has fields in them. */
+  private String kais() {
+    return String.join(
+        "\n",
+        spec("configs", "kai-config"),
+        new TreeSet<>(managers("configs", "kai-config")).toString(),
+        spec("schedulingshards", "default"),
+        new TreeSet<>(managers("schedulingshards", "default")).toString());
   }
 
   private static void scheduler(NumaPolicySpec spec, SchedulerPolicy.Provider provider) {
@@ -206,6 +177,11 @@ class ProvidersQuarkusLabTest {
     spec.scheduler = new SchedulerPolicy();
     spec.scheduler.schedulerName = name;
     spec.scheduler.provider = provider;
+    spec.scheduler.replicas = 2;
+    spec.scheduler.assignNamespaces =
+        provider == SchedulerPolicy.Provider.None
+            ? SchedulerPolicy.AssignNamespaces.Off
+            : SchedulerPolicy.AssignNamespaces.Labelled;
     if (provider == SchedulerPolicy.Provider.NodeResourceTopologyMatch) {
       spec.scheduler.nodeResourceTopologyMatch = new SchedulerPolicy.NodeResourceTopologyMatch();
       spec.scheduler.nodeResourceTopologyMatch.image = "registry.example/kube-scheduler:none";
@@ -213,28 +189,79 @@ class ProvidersQuarkusLabTest {
   }
 
   @Test
-  void nfdGivesWayAndComesAgain() {
-    policy(spec -> scheduler(spec, SchedulerPolicy.Provider.None));
-    for (var provider :
-        List.of(
-            TopologyUpdaterPolicy.Provider.NFD,
-            TopologyUpdaterPolicy.Provider.BuiltIn,
-            TopologyUpdaterPolicy.Provider.External,
-            TopologyUpdaterPolicy.Provider.NFD,
-            TopologyUpdaterPolicy.Provider.External,
-            TopologyUpdaterPolicy.Provider.BuiltIn)) {
+  void everyUpdaterGivesWayToEveryOtherWithoutATrace() {
+    var alone =
+        new EnumMap<TopologyUpdaterPolicy.Provider, Footprint>(
+            TopologyUpdaterPolicy.Provider.class);
+    for (var provider : TopologyUpdaterPolicy.Provider.values()) {
+      policy(
+          spec -> {
+            scheduler(spec, SchedulerPolicy.Provider.None);
+            spec.topologyUpdater.provider = provider;
+          });
+      await().atMost(Lab.PATIENCE).until(() -> !Footprint.of(client).objects().isEmpty());
+      alone.put(provider, settled());
+      client.resources(NumaPolicy.class).delete();
+      await("the garbage collector took all of it")
+          .atMost(Lab.PATIENCE)
+          .until(() -> Footprint.of(client).objects().isEmpty());
+    }
+    // NFD has a DaemonSet; to publish, the agent needs one permission more than to compare
+    assertThat(new HashSet<>(alone.values())).hasSize(3);
+    var tour = EveryPair.tour(List.of(TopologyUpdaterPolicy.Provider.values()));
+    policy(
+        spec -> {
+          scheduler(spec, SchedulerPolicy.Provider.None);
+          spec.topologyUpdater.provider = tour.getFirst();
+        });
+    for (var provider : tour) {
       change(spec -> spec.topologyUpdater.provider = provider);
       await()
           .atMost(Lab.PATIENCE)
           .untilAsserted(
               () ->
-                  assertThat(providersOf("topology-updater"))
+                  assertThat(Footprint.differences(alone.get(provider), Footprint.of(client)))
                       .as("after a switch to %s", provider)
-                      .isEqualTo(
-                          provider == TopologyUpdaterPolicy.Provider.NFD
-                              ? Set.of("nfd")
-                              : Set.of()));
+                      .isEmpty());
     }
+    System.out.printf("%d switches of updater, each pair once%n", tour.size() - 1);
+  }
+
+  /** Its Namespace would else take them away with it, though the agents publish them by then. */
+  @Test
+  void whatNfdPublishedIsTheAgentsWhenTheyPublish() {
+    node("kept");
+    var uid = client.namespaces().withName(NAMESPACE).get().getMetadata().getUid();
+    topology(
+        "kept", "{apiVersion: v1, kind: Namespace, name: %s, uid: %s}".formatted(NAMESPACE, uid));
+    policy(
+        spec -> {
+          scheduler(spec, SchedulerPolicy.Provider.None);
+          spec.topologyUpdater.provider = TopologyUpdaterPolicy.Provider.NFD;
+        });
+    await()
+        .atMost(Lab.PATIENCE)
+        .until(() -> Footprint.of(client).objects().keySet().toString().contains("DaemonSet"));
+    var topology = client.resources(NodeResourceTopology.class).withName("kept");
+    assertThat(topology.get().getMetadata().getOwnerReferences()).hasSize(1);
+    change(spec -> spec.topologyUpdater.provider = TopologyUpdaterPolicy.Provider.BuiltIn);
+    await()
+        .atMost(Lab.PATIENCE)
+        .until(() -> topology.get().getMetadata().getOwnerReferences().isEmpty());
+    client.nodes().withName("kept").delete();
+  }
+
+  private void node(String name) {
+    client
+        .resource(
+            new NodeBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .endMetadata()
+                .withNewSpec()
+                .endSpec()
+                .build())
+        .create();
   }
 
   /** Helm sets it back at its next upgrade. */
@@ -312,7 +339,7 @@ class ProvidersQuarkusLabTest {
     var policy = new NumaPolicy();
     policy.getMetadata().setName("providers");
     policy.setSpec(new NumaPolicySpec());
-    policy.getSpec().mode = NumaPolicySpec.Mode.Observe;
+    policy.getSpec().mode = NumaPolicySpec.Mode.Enforce;
     policy.getSpec().nodeSelector = new NodeSelector();
     policy.getSpec().nodeSelector.matchLabels = Map.of("no-such", "label");
     change.accept(policy.getSpec());
@@ -337,22 +364,6 @@ class ProvidersQuarkusLabTest {
                               return policy;
                             })
                     != null);
-  }
-
-  private Set<String> providersOf(String part) {
-    var providers = new TreeSet<String>();
-    for (var kind : KINDS) {
-      client
-          .resources(kind)
-          .inAnyNamespace()
-          .withLabel("numaoperator.io/part", part)
-          .list()
-          .getItems()
-          .forEach(
-              object ->
-                  providers.add(object.getMetadata().getLabels().get("numaoperator.io/provider")));
-    }
-    return providers;
   }
 
   private String message(String reason) {

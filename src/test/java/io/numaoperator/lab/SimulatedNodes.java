@@ -21,6 +21,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
+import io.numaoperator.api.KubeletFragment;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateSpec.Grant;
@@ -133,6 +134,11 @@ final class SimulatedNodes implements AutoCloseable {
     failing.add(node);
   }
 
+  /** They succeed again. */
+  void mend(String node) {
+    failing.remove(node);
+  }
+
   /** What an agent would have refused, or the simulation could not do. */
   List<String> violations() {
     return violations;
@@ -202,21 +208,24 @@ final class SimulatedNodes implements AutoCloseable {
     status.effective = new EffectiveKubelet();
     status.effective.source = Source.Configz;
     status.effective.pid = 42L;
-    status.effective.settings =
-        Fragments.fragment(
-            """
-            cpuManagerPolicy: none
-            memoryManagerPolicy: None
-            topologyManagerPolicy: none
-            topologyManagerScope: container
-            systemReserved: {memory: 200Mi}
-            evictionHard: {memory.available: 100Mi}
-            enforceNodeAllocatable: [pods]
-            """);
+    status.effective.settings = ownSettings();
     status.stateFiles = stateFiles("none", "None");
     status.containers = new Containers();
     status.topology = new TopologyComparison();
     status.topology.published = true;
+  }
+
+  private static KubeletFragment ownSettings() {
+    return Fragments.fragment(
+        """
+        cpuManagerPolicy: none
+        memoryManagerPolicy: None
+        topologyManagerPolicy: none
+        topologyManagerScope: container
+        systemReserved: {memory: 200Mi}
+        evictionHard: {memory.available: 100Mi}
+        enforceNodeAllocatable: [pods]
+        """);
   }
 
   private static StateFiles stateFiles(String cpu, String memory) {
@@ -339,6 +348,18 @@ final class SimulatedNodes implements AutoCloseable {
     }
   }
 
+  /** A pod that its kubelet gave this GPU. */
+  void holder(String node, String pod, String gpu) {
+    var machine = machines.get(node);
+    synchronized (machine) {
+      machine.status.containers = new Containers();
+      var container = placed(pod);
+      container.gpus = List.of(gpu);
+      machine.status.containers.placed = List.of(container);
+      publish(node, machine);
+    }
+  }
+
   private static PlacedContainer placed(String pod) {
     var placed = new PlacedContainer();
     placed.pod = pod;
@@ -373,9 +394,15 @@ final class SimulatedNodes implements AutoCloseable {
     if (failing.contains(name)) {
       report(name, machine, grant, Step.Done, Result.RolledBack);
     } else {
-      machine.status.effective.settings = state.getSpec().kubelet.fragment;
-      machine.status.dropInHash = grant.hash;
-      machine.status.stateFiles = stateFiles("static", "Static");
+      if (Boolean.TRUE.equals(state.getSpec().kubelet.restore)) {
+        machine.status.effective.settings = ownSettings();
+        machine.status.dropInHash = null;
+        machine.status.stateFiles = stateFiles("none", "None");
+      } else {
+        machine.status.effective.settings = state.getSpec().kubelet.fragment;
+        machine.status.dropInHash = grant.hash;
+        machine.status.stateFiles = stateFiles("static", "Static");
+      }
       report(name, machine, grant, Step.Done, Result.Succeeded);
     }
   }
@@ -419,6 +446,7 @@ final class SimulatedNodes implements AutoCloseable {
 
   @Override
   public void close() {
+    machines.keySet().forEach(name -> leases().withName(name).delete());
     pods.close();
     states.close();
     threads.shutdownNow();

@@ -22,6 +22,7 @@ import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaNodeStateStatus.Source;
 import io.numaoperator.api.NumaNodeStateStatus.StateFiles;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.api.RolloutPolicy.OnDelete;
 import io.numaoperator.kubelet.Fragments;
 import io.numaoperator.kubelet.OwnSettings;
@@ -193,6 +194,16 @@ class PlanStandingTest {
     applyFromElsewhere();
     assertThat(standing().target()).isInstanceOf(Target.Reached.class);
     assertThat(standing().outlook()).isInstanceOf(Plan.Ready.class);
+  }
+
+  /** There is no ConfigMap then that he could paste from. */
+  @Test
+  void inModeObserveNothingIsAwaitedOfAnOwner() {
+    deliver(Delivery.External, Platform.Kubeadm);
+    policy.getSpec().mode = NumaPolicySpec.Mode.Observe;
+    assertThat(standing().outlook())
+        .isInstanceOfSatisfying(
+            Plan.Ready.class, ready -> assertThat(ready.differences()).isNotEmpty());
   }
 
   /** The agent did it once; now the node's owner does, and has taken our file away. */

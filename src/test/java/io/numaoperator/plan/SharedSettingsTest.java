@@ -3,6 +3,7 @@ package io.numaoperator.plan;
 import static io.numaoperator.plan.Policies.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.numaoperator.api.NumaPolicySpec.Mode;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
 import java.util.List;
@@ -42,6 +43,28 @@ class SharedSettingsTest {
     var other = policy("c", 3, spec -> nfd(spec.topologyUpdater, "registry.example/nfd:v0.20.0"));
     assertThat(SharedSettings.of(List.of(other, same, senior)).orElseThrow().conflicts())
         .containsExactly(new SharedSettings.Conflict("c", "topologyUpdater", "a"));
+  }
+
+  /** Else a policy that may change nothing would take what others' nodes need from them. */
+  @Test
+  void whoEnforcesComesBeforeWhoObserves() {
+    var watching =
+        policy(
+            "watching",
+            1,
+            spec -> {
+              spec.mode = Mode.Observe;
+              spec.topologyUpdater.interval = "30s";
+            });
+    var enforcing = policy("enforcing", 2, spec -> spec.mode = Mode.Enforce);
+    var settings = SharedSettings.of(List.of(watching, enforcing)).orElseThrow();
+    assertThat(settings.enforced()).isTrue();
+    assertThat(settings.senior()).isEqualTo("enforcing");
+    assertThat(settings.conflicts())
+        .containsExactly(new SharedSettings.Conflict("watching", "topologyUpdater", "enforcing"));
+    var alone = SharedSettings.of(List.of(watching)).orElseThrow();
+    assertThat(alone.enforced()).isFalse();
+    assertThat(alone.topologyUpdater().interval).isEqualTo("30s");
   }
 
   private static void nfd(TopologyUpdaterPolicy updater, String image) {

@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.numaoperator.rollout.Drain.GivenUp;
 import io.numaoperator.rollout.NodeProgress.Outcome;
 import io.numaoperator.rollout.NodeProgress.Target;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -128,6 +129,49 @@ class RolloutTest {
     assertThat(next(goingOn(budget(5)), failed, named("b"))).containsExactly(cordon("b", 1));
     assertThat(next(budget(5), failed.target(new Target.Change("newer")), named("b")))
         .containsExactly(cordon("a", 2), cordon("b", 1));
+  }
+
+  /** The way back to a node's own settings has no other plan that could be tried instead. */
+  @Test
+  void aFailedWayBackIsTriedAgainLaterEachTime() {
+    var due = new Target.Change("new", true);
+    var ended = named("a").target(due).cordoned(1).attempt(1, "new", Outcome.RolledBack);
+    var first = new GivenUp(1, NOW.plus(Duration.ofMinutes(10)), GivenUp.FAILED);
+    assertThat(next(budget(5), ended, named("b")))
+        .containsExactly(new Action.Uncordon("a", Optional.of(first)));
+    var second =
+        named("a").target(due).cordoned(2).attempt(2, "new", Outcome.RolledBack).givenUp(1, NOW);
+    assertThat(next(budget(5), second))
+        .containsExactly(
+            new Action.Uncordon(
+                "a",
+                Optional.of(new GivenUp(2, NOW.plus(Duration.ofMinutes(20)), GivenUp.FAILED))));
+
+    var resting = named("a").attempt(1, "new", Outcome.RolledBack);
+    resting.givenUp = Optional.of(first);
+    assertThat(next(budget(5), resting.target(new Target.Change("new")))).isEmpty();
+    assertThat(next(budget(5), resting.notReady().target(due))).isEmpty();
+  }
+
+  /** It alone: pauseOnFailure holds the others until it has succeeded. */
+  @Test
+  void whatIsTriedAgainDoesNotLetTheOthersGo() {
+    var due = new Target.Change("new", true);
+    var again = named("a").target(due).attempt(1, "new", Outcome.RolledBack).givenUp(1, NOW);
+    var decision = decide(budget(5), NOW, again, named("b").target(due));
+    assertThat(decision.actions()).containsExactly(cordon("a", 2));
+    assertThat(decision.waits()).containsOnly(Map.entry("b", new Wait.Stopped(List.of("a"))));
+    assertThat(next(budget(5), again.cordoned(2), named("b"))).containsExactly(grant("a", 2));
+    assertThat(next(budget(5), again.grant(2, "new"), named("b"))).isEmpty();
+    assertThat(next(paused(budget(5)), again, named("b"))).containsExactly(new Action.Revoke("a"));
+  }
+
+  /** Nobody tries to start a kubelet again that did not even come back from the first time. */
+  @Test
+  void aRollbackThatFailedIsNotTriedAgain() {
+    var due = new Target.Change("new", true);
+    assertThat(next(budget(5), named("a").target(due).attempt(1, "new", Outcome.RollbackFailed)))
+        .isEmpty();
   }
 
   /** What waits for its pods has not begun; with the same plan it would fail like the first. */

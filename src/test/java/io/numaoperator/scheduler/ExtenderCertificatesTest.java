@@ -37,6 +37,11 @@ class ExtenderCertificatesTest {
       all.put(name, new Stored(data, Integer.toString(++writes)));
       return true;
     }
+
+    @Override
+    public void delete(String name) {
+      all.remove(name);
+    }
   }
 
   private ExtenderCertificates at(Duration later) {
@@ -75,6 +80,19 @@ class ExtenderCertificatesTest {
     assertThat(later.material().own()).isNotEqualTo(first.material().own());
     assertThat(later.material().authority()).isEqualTo(first.material().authority());
     assertThat(secrets.writes).isEqualTo(5);
+  }
+
+  @Test
+  void nothingIsLeftOfThemAndTheNextAreOthers() throws Exception {
+    var certificates = at(Duration.ZERO);
+    certificates.ensure();
+    var before = certificates.material();
+    certificates.forget();
+    assertThat(secrets.all).isEmpty();
+    assertThatThrownBy(certificates::material).isInstanceOf(IllegalStateException.class);
+    certificates.ensure();
+    assertThat(certificates.material().authority()).isNotEqualTo(before.authority());
+    assertThat(secrets.all).hasSize(3);
   }
 
   @Test

@@ -4,6 +4,7 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.nvidia.ClusterPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.Provision;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -72,6 +73,48 @@ public interface DevicePluginProvider {
     public DevicePlan {
       wishes = Map.copyOf(wishes);
       unused = Set.copyOf(unused);
+    }
+
+    /**
+     * This one to be told, and to be made what another one makes: that of the policies which may
+     * change anything. What is refused for one is made for none.
+     */
+    public DevicePlan making(DevicePlan enforced) {
+      var none = new HashSet<>(unused);
+      none.retainAll(enforced.unused());
+      return new DevicePlan(
+          provision instanceof Provision.Objects told
+                  && enforced.provision() instanceof Provision.Objects made
+              ? new Provision.Objects(told.provider(), made.objects(), remarks(told, made))
+              : provision instanceof Provision.Objects ? enforced.provision() : provision,
+          wishes,
+          none,
+          clusterPolicy);
+    }
+
+    /** A plugin that is pointed to a ConfigMap which is not there does not start. */
+    private static List<Provision.Remark> remarks(Provision.Objects told, Provision.Objects made) {
+      var there = made.objects().stream().map(ConfigMapRef::of).toList();
+      var missing =
+          told.objects().stream()
+              .map(ConfigMapRef::of)
+              .filter(ref -> !there.contains(ref))
+              .toList();
+      return told.remarks().stream()
+          .map(
+              remark ->
+                  missing.stream()
+                      .filter(ref -> remark.message().contains(ref.name()))
+                      .findFirst()
+                      .map(ref -> later(remark, ref))
+                      .orElse(remark))
+          .toList();
+    }
+
+    private static Provision.Remark later(Provision.Remark remark, ConfigMapRef ref) {
+      return new Provision.Remark(
+          remark.reason(),
+          "not before mode Enforce, which makes ConfigMap %s: %s".formatted(ref, remark.message()));
     }
 
     static DevicePlan of(Provision provision) {

@@ -25,6 +25,11 @@ public record NodeDevices(
     plugins = List.copyOf(plugins);
   }
 
+  /** As one that no policy has: what it was given stays. */
+  public NodeDevices leftAlone() {
+    return new NodeDevices(false, label, mark, register, plugins);
+  }
+
   public Optional<RunningPlugin> plugin(RunningPlugin.Kind kind) {
     return plugins.stream().filter(plugin -> plugin.kind() == kind).findFirst();
   }

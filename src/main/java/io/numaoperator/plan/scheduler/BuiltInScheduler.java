@@ -42,6 +42,12 @@ public final class BuiltInScheduler implements SchedulerProvider {
     return objects.provider().equals(PROVIDER);
   }
 
+  /** Whether this object is of this provider. */
+  public static boolean isMadeBy(HasMetadata object) {
+    return Ownership.isOurs(object)
+        && PROVIDER.equals(object.getMetadata().getLabels().get(Ownership.PROVIDER_LABEL));
+  }
+
   /** The extender's host name, which its certificate is for. */
   public static String host(String namespace) {
     return "%s.%s.svc".formatted(SERVICE, namespace);

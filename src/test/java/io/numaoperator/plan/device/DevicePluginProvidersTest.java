@@ -289,6 +289,66 @@ class DevicePluginProvidersTest {
             refused -> assertThat(refused.reason()).isEqualTo("NodeConfigTooLarge"));
   }
 
+  /**
+   * A policy in mode Observe is told all, and nothing is made for it: least of all is a plugin
+   * pointed to a ConfigMap that is not there.
+   */
+  @Test
+  void whatObservesIsToldAndNotMade() {
+    var nodes = Map.of("gpu-1", running(HAMIS.name()));
+    var all = hami().plan(input(List.of(GPU), nodes));
+    var plan = all.making(hami().plan(input(List.of(), nodes)));
+    assertThat(objects(plan.provision())).isEmpty();
+    assertThat(plan.wishes().get("gpu-1")).isEqualTo(all.wishes().get("gpu-1"));
+    assertThat(((Provision.Objects) plan.provision()).remarks().getFirst())
+        .satisfies(
+            remark -> {
+              assertThat(remark.reason()).isEqualTo("HelmOwnerMustReferToConfig");
+              assertThat(remark.message())
+                  .startsWith("not before mode Enforce, which makes ConfigMap " + OURS)
+                  .contains("helm upgrade");
+            });
+  }
+
+  /** Of two policies with one ConfigMap, one observes: its nodes keep the entries that they had. */
+  @Test
+  void whatObservesKeepsWhatItHad() {
+    var others = new NodePool(hami("others", 2, 2), Set.of("gpu-3"));
+    var held = json(plan(List.of(GPU, others), Map.of(), Map.of()));
+    var marked =
+        new NodeDevices(
+            true,
+            Optional.empty(),
+            Optional.of(
+                new DeviceMark(
+                    DevicePluginPolicy.Provider.HAMi,
+                    DeviceMark.State.Loaded,
+                    "h",
+                    Instant.EPOCH,
+                    "")),
+            Optional.empty(),
+            List.of());
+    var changed = new NodePool(hami("gpu", 1, 7), GPU.nodes());
+    var all = input(List.of(changed, others), data(Map.of(OURS, held)), marked);
+    var enforced = input(List.of(others), data(Map.of(OURS, held)), marked.leftAlone());
+    var plan = hami().plan(all).making(hami().plan(enforced));
+    assertThat(json(hami().plan(all).provision())).contains("\"devicesplitcount\" : 7");
+    assertThat(json(plan.provision()).lines().sorted())
+        .containsExactlyElementsOf(held.lines().sorted().toList());
+    assertThat(plan.unused()).isEmpty();
+  }
+
+  private static DevicePluginProvider.Input input(
+      List<NodePool> pools, Map<ConfigMapRef, Map<String, String>> owned, NodeDevices observed) {
+    return new DevicePluginProvider.Input(
+        cluster(34),
+        pools,
+        owned,
+        Map.of(),
+        Map.of("gpu-1", observed, "gpu-2", observed),
+        List.of());
+  }
+
   @Test
   void noneIsNothing() {
     var none = DevicePluginProviders.of(DevicePluginPolicy.Provider.None);
