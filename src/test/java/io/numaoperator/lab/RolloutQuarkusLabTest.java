@@ -29,6 +29,7 @@ import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -253,6 +254,33 @@ class RolloutQuarkusLabTest {
                 assertThat(running("web"))
                     .hasSize(1)
                     .noneMatch(pod -> pod.getMetadata().getUid().equals(other)));
+  }
+
+  // ---- the way back
+
+  /** What failed is tried again when its time has come, and the policy goes with the last node. */
+  @Test
+  void aWayBackThatFailedIsTriedAgain() {
+    for (var name : List.of("back-1", "back-2")) {
+      machines.add(name, Map.of("pool", "back"), node -> {});
+    }
+    create("back", rollout -> rollout.onDelete = RolloutPolicy.OnDelete.Restore);
+    awaitReason("back-1", "Configured", "");
+    awaitReason("back-2", "Configured", "");
+    machines.fail("back-1");
+    client.resources(NumaPolicy.class).withName("back").delete();
+
+    var told = awaitReason("back-1", "RolledBack", "it is tried again at ");
+    var again =
+        Instant.parse(told.message.replaceAll("(?s).*it is tried again at ([0-9T:-]+Z).*", "$1"));
+    await("it is in service meanwhile").atMost(SOON).until(() -> isAllInService("back"));
+    assertThat(state("back-2")).as("pauseOnFailure holds it").isPresent();
+    machines.mend("back-1");
+    await("the policy is gone").atMost(Lab.LONG).until(() -> policy("back") == null);
+    assertThat(Instant.now()).isAfter(again);
+    assertThat(client.resources(NumaNodeState.class).list().getItems()).isEmpty();
+    assertThat(isAllInService("back")).isTrue();
+    assertThat(annotations("back-1")).doesNotContainKey(Names.DRAIN_GIVEN_UP_ANNOTATION);
   }
 
   // ---- new nodes
