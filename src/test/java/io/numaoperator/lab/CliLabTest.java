@@ -10,21 +10,28 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.numaoperator.api.Condition.Status;
+import io.numaoperator.api.KubeletPolicy.TopologyPolicy;
 import io.numaoperator.topology.CpuSet;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 
 /** The program that a person starts, against a real cluster: kubectl numa. */
 @Tag("lab")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class CliLabTest {
   private static final String SAMPLE = "config/samples/gpu-nodes.yaml";
 
@@ -104,6 +111,7 @@ class CliLabTest {
   }
 
   @Test
+  @Order(1)
   void itTellsOfAClusterWhatIsSo() throws JsonProcessingException {
     assertThat(numa("status").exit()).isEqualTo(1);
     await()
@@ -274,6 +282,50 @@ class CliLabTest {
     } catch (IOException e) {
       throw new java.io.UncheckedIOException(e);
     }
+  }
+
+  /** With best-effort, a kubelet admits five GPUs where a zone has four. */
+  @Test
+  @Order(2)
+  void aPodAcrossNumaNodesIsTold() {
+    client.pods().inNamespace("default").withGracePeriod(0).delete();
+    lab.edit(
+        "gpu-nodes", p -> p.getSpec().kubelet.topologyManager.policy = TopologyPolicy.BestEffort);
+    await("the kubelet runs with best-effort")
+        .atMost(Lab.LONG)
+        .ignoreExceptions()
+        .until(
+            () ->
+                lab.condition("gpu-1", "KubeletConfigured")
+                    .filter(c -> c.status == Status.True && c.message.contains("best-effort"))
+                    .isPresent());
+    client.resource(pod("across", "default-scheduler", 5, 2)).create();
+    awaitPod("across", "Running");
+    await("the agent counts it")
+        .until(
+            () -> lab.state("gpu-1").orElseThrow().getStatus().containers.crossNuma, is -> is == 1);
+    var event =
+        await("its Event")
+            .until(
+                () ->
+                    client.v1().events().inNamespace("default").list().getItems().stream()
+                        .filter(e -> e.getReason().equals("AcrossNUMANodes"))
+                        .findFirst(),
+                Optional::isPresent)
+            .orElseThrow();
+    System.out.println("across: " + event.getMessage());
+    assertThat(event.getType()).isEqualTo("Warning");
+    assertThat(event.getInvolvedObject().getName()).isEqualTo("across");
+    assertThat(event.getMessage())
+        .contains(
+            "runs across NUMA nodes of gpu-1", "container main: CPUs ", "nvidia.com/gpu on zone");
+    var explained = numa("explain", "pod/across");
+    assertThat(explained.exit()).isEqualTo(1);
+    assertThat(explained.out())
+        .contains("pod default/across runs on node gpu-1 across NUMA nodes")
+        .contains("container main is across NUMA nodes: CPUs ");
+    assertThat(numa("map", "gpu-1").out()).containsPattern("A  default/across +main .*CrossNUMA");
+    assertThat(numa("status").out()).containsPattern("gpu-1 .* 2 +8 +0 +1 ");
   }
 
   /** By the lab's own user, who is the person here. */
