@@ -45,6 +45,10 @@ build: jdk tools ## the operator, agent and CLI in target/dist, without tests
 image-offline: build ## the image as an OCI archive, dist/numa-operator-image.tar, from Debian packages and a jlink runtime, without Docker
 	@src/image/build.sh "$(IMAGE_CACHE)" target/dist $(IMAGE_TAR)
 
+.PHONY: bench-start
+bench-start: build ## how fast operator and agent start and what memory they hold, by JVM settings (docs/performance.md)
+	@hack/measure-start.sh "$(IMAGE_CACHE)" target/dist
+
 .PHONY: lab
 lab: tools ## the lab's binaries (Kubernetes' control plane and kubelet, from Go modules; cold about 10 minutes)
 	@src/lab/build.sh "$(LAB_BIN)"

@@ -1,9 +1,11 @@
 #!/bin/bash
-# build.sh CACHE DIST OUT.tar: the image of operator, agent and CLI as an OCI archive, without Docker or a registry: from
+# build.sh CACHE DIST OUT.tar [ROOT]: the image of operator, agent and CLI as an OCI archive, without Docker or a registry: from
 # Debian packages (userland.sh), a Java runtime of the modules that the three need, and DIST, which hack/dist.sh laid out.
-#   CACHE  keeps what does not change with the sources: userland and Java runtime
+#   ROOT   keeps what is in the image, as a directory
+#   CACHE  keeps userland, Java runtime, and the caches of loaded classes of what was built last
+# The latter (train.sh) want root; without it, the image starts more slowly.
 set -euo pipefail
-[ $# = 3 ] || { echo "usage: $0 CACHE DIST OUT.tar" >&2; exit 2; }
+[ $# -ge 3 ] || { echo "usage: $0 CACHE DIST OUT.tar [ROOT]" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 cache=$(realpath -m "$1") dist=$(realpath "$2") out=$(realpath -m "$3")
 # the name that is installed
@@ -22,14 +24,38 @@ if [ ! -d "$jre" ]; then
 fi
 
 mkdir -p "$(dirname "$out")"
-root=$(mktemp -d "$(dirname "$out")/root.XXXXXX")
-trap 'rm -rf "$root"' EXIT
+if [ $# = 4 ]; then
+  root=$4
+  mkdir "$root"
+else
+  root=$(mktemp -d "$(dirname "$out")/root.XXXXXX")
+  trap 'rm -rf "$root"' EXIT
+fi
 app=$root/opt/numa-operator
 mkdir -p "$root/opt"
 cp -a "$cache/userland/root/." "$root/"
 cp -r "$dist" "$app"
 cp -r "$jre" "$app/jre"
 chmod -R u=rwX,go=rX "$root/opt"
+# the caches of classes are of jars with the times that they have in the image
+find "$root" -exec touch -h -d @0 {} +
+
+if [ "$(id -u)" = 0 ]; then
+  trained=$cache/classes-$({ cat "$here"/{train.sh,stage.sh,StandInApiServer.java} "$jre/release"; cd "$app"; find . -type f | sort | xargs sha256sum; } |
+    sha256sum | cut -c1-16)
+  if [ ! -d "$trained" ]; then
+    rm -rf "$cache"/classes-*
+    "$here/train.sh" "$root"
+    rm -rf "$root"/tmp/* "$root/var/run"
+    mkdir "$trained.new"
+    cp "$app"/*.aot "$app/operator.classpath" "$trained.new/"
+    mv "$trained.new" "$trained"
+  fi
+  cp "$trained"/* "$app/"
+  chmod 644 "$app"/*.aot
+else
+  echo "$0: not as root: no caches of loaded classes" >&2
+fi
 
 "$here/oci.sh" "$name" "$root" "$out" \
   "bin dev etc lib lib64 proc tmp usr var opt/numa-operator/jre" \

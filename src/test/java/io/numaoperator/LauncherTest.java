@@ -69,6 +69,27 @@ class LauncherTest {
     assertThat(output).noneMatch(word -> word.startsWith("-XX:TieredStop"));
   }
 
+  /** The image's; they are of the Java that is beside them, and of no other. */
+  @Test
+  void cachesOfClassesAreUsedWithTheBundledJavaOnly() throws Exception {
+    Files.writeString(home.resolve("operator.classpath"), "quarkus/t.jar\nlib/main/d.jar\n");
+    Files.createFile(home.resolve("operator.aot"));
+    Files.createFile(home.resolve("agent.aot"));
+    var bundled = Map.of("JAVA_HOME", "");
+    fakeJava(home.resolve("jre"));
+    assertThat(run(bundled))
+        .contains(
+            "-XX:AOTCache=" + home + "/operator.aot",
+            "-XX:ArchiveRelocationMode=0",
+            "H/quarkus-app/quarkus/t.jar:H/quarkus-app/lib/main/d.jar"
+                .replace("H", home.toString()))
+        .endsWith("io.quarkus.runner.GeneratedMain");
+    assertThat(run(bundled, "agent")).contains("-XX:AOTCache=" + home + "/agent.aot");
+    for (var program : List.of("operator", "agent")) {
+      assertThat(run(Map.of(), program)).noneMatch(word -> word.contains("AOTCache"));
+    }
+  }
+
   @Test
   void anUnknownCommandIsToldAndFails() throws Exception {
     var process =
