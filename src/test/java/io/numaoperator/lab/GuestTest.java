@@ -90,9 +90,10 @@ class GuestTest {
       assertThat(original.path("cpuManagerPolicy").asText()).isEqualTo("none");
       var operator = startOperator();
       theAgentReports();
-      await("the operator runs in its image", () -> isReady(operator));
-      delete(operator);
       fromNoneToStatic();
+      // meanwhile it had time: without KVM a JVM of its size takes minutes
+      await("an operator runs in the image", () -> isReady(operator));
+      delete(operator);
       exclusiveCpusAndMemoryOfOneZone();
       aChangeThatFails();
       aRebootWithOtherMemory();
