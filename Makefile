@@ -42,14 +42,18 @@ build: jdk tools ## the operator, agent and CLI in target/dist, without tests
 	@hack/dist.sh
 
 .PHONY: image-offline
-image-offline: build ## the image as an OCI archive, dist/numa-operator-image.tar, from Debian packages and a jlink runtime, without Docker
+image-offline: build sbom ## the image as an OCI archive, dist/numa-operator-image.tar, from Debian packages and a jlink runtime, without Docker
 	@src/image/build.sh "$(IMAGE_CACHE)" target/dist $(IMAGE_TAR)
+
+.PHONY: sbom
+sbom: jdk tools ## the libraries of the image as CycloneDX, dist/numa-operator-sbom.json
+	@$(MVN) -q cyclonedx:makeBom
 
 .PHONY: image
 image: ## the image by Jib, upon BASE (name@sha256:…, with Java 25 and a shell), pushed as IMAGE
 	@case "$(BASE)" in *@sha256:*) ;; *) echo "Name the base by its digest: make image BASE=eclipse-temurin:25-jre@sha256:… IMAGE=…" >&2; exit 1;; esac
 	@test -n "$(IMAGE)" || { echo "Name the image to push: make image BASE=… IMAGE=REGISTRY/numa-operator:0.1.0" >&2; exit 1; }
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build sbom
 	@$(MVN) -q jib:build -Dimage.base="$(BASE)" -Dimage.to="$(IMAGE)"
 
 .PHONY: bench-start
