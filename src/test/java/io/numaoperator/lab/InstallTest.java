@@ -148,7 +148,8 @@ class InstallTest {
       List.of(
           "+ apiextensions.k8s.io/v1/CustomResourceDefinition /noderesourcetopologies.topology.node.k8s.io",
           "+ topology.node.k8s.io/v1alpha2/NodeResourceTopology /NODE",
-          "+ NODE /var/lib/numaoperator/journal.json");
+          "+ NODE /run/numaoperator-guard/started",
+          "+ NODE /var/lib/numaoperator");
 
   /** What it says of one whose operator was removed before its policy. */
   private static final List<String> LEFT_IN_THE_WRONG_ORDER =

@@ -23,13 +23,18 @@ record Traces(SortedMap<String, String> objects, SortedMap<String, String> files
       "{range .items[*]}v1/Node /{.metadata.name}\t{.metadata.labels} {.metadata.annotations}"
           + " {.spec.taints} {.spec.unschedulable}{\"\\n\"}{end}";
 
+  // an agent can write to no other directories of its node, which is mostly the host's root here;
   // what a kubelet and its runtime keep for pods comes and goes with these
   private static final String FIND =
-      "find /etc /var/lib /run /usr/local -xdev"
+      "find /etc/kubernetes /etc/systemd /etc/default /run /var/lib/kubelet /var/lib/numaoperator"
+          + " -xdev"
           + " \\( -path /var/lib/kubelet/pods -o -path /var/lib/kubelet/plugins"
-          + " -o -path /var/lib/kubelet/device-plugins -o -path '/run/*cri*' -o -path '/var/lib/*cri*'"
-          + " -o -path /var/lib/kubelet/pki -o -path /etc/ssl -o -path '/var/lib/dpkg' \\) -prune"
-          + " -o -type f -print0 | sort -z | xargs -0 sha256sum";
+          + " -o -path /var/lib/kubelet/device-plugins -o -path '/run/*cri*'"
+          + " -o -path /var/lib/kubelet/pki \\) -prune"
+          + " -o -type f -print0 2>/dev/null | sort -z | xargs -0 sha256sum";
+
+  /** The journal of the last change, with what it has put aside: taken as one. */
+  private static final String RECORDS = "(/var/lib/numaoperator)/(backup/.*|lock|journal.json)";
 
   static Traces of(Lab lab, Collection<String> nodes) {
     var kinds =
@@ -47,7 +52,7 @@ record Traces(SortedMap<String, String> objects, SortedMap<String, String> files
     for (var node : nodes) {
       for (var line : lab.exec(node, "sh", "-c", FIND).lines().toList()) {
         var words = line.split("  ", 2);
-        files.put(node + " " + words[1], words[0]);
+        files.put(node + " " + words[1].replaceFirst(RECORDS, "$1"), words[0]);
       }
     }
     return new Traces(objects, files);
