@@ -155,8 +155,7 @@ class Parts {
       var policies = cache.livePolicies();
       var planned = AgentPlan.objects(facts, policies, underChange(policies));
       story.unconfined(policies, planned.remarks());
-      return one(
-          KUBELETS, provision -> apply(Part.AGENT, provision), planned::withoutRemarks);
+      return one(KUBELETS, provision -> apply(Part.AGENT, provision), planned::withoutRemarks);
     } finally {
       agents.unlock();
     }
