@@ -54,13 +54,15 @@ final class Grants {
     var desired = state.path("spec").path("kubelet");
     KubeletFragment fragment;
     try {
+      strict.treeToValue(desired, NumaNodeStateSpec.DesiredKubelet.class);
+      strict.treeToValue(grant, NumaNodeStateSpec.Grant.class);
       fragment =
           form(desired) == Form.NONE
               ? new KubeletFragment()
               : strict.treeToValue(desired.path("fragment"), KubeletFragment.class);
     } catch (JsonProcessingException e) {
       var nothing = granted(state, kubelet, new KubeletFragment());
-      return new Refuse(nothing, "not a fragment: " + Errors.text(e));
+      return new Refuse(nothing, "operator and agent are of different versions: " + Errors.text(e));
     }
     var granted = granted(state, kubelet, fragment == null ? new KubeletFragment() : fragment);
     if (used) {

@@ -60,6 +60,12 @@ public final class Names {
    */
   public static final String DEVICE_PLUGIN_ANNOTATION = GROUP + "/device-plugin";
 
+  /**
+   * Annotation of an agent pod: a hash of what it was made from. An agent with another one than the
+   * operator would make now gets no grant, and is replaced.
+   */
+  public static final String AGENT_ANNOTATION = GROUP + "/agent-template";
+
   /** Label of a proof pod: the number of the attempt that it proves. */
   public static final String PROOF_LABEL = GROUP + "/proof-of-attempt";
 

@@ -48,7 +48,12 @@ public class ClusterCache {
   private final Store<NodeResourceTopology> topologies;
 
   @Inject
-  ClusterCache(KubernetesClient client, OperatorSettings settings, TopologyCrd topologyCrd) {
+  ClusterCache(
+      KubernetesClient client,
+      OperatorSettings settings,
+      TopologyCrd topologyCrd,
+      OwnCrds ownCrds) {
+    ownCrds.check();
     topologyCrd.ensure();
     topologies = Store.trimmed(client.resources(NodeResourceTopology.class), topology -> {});
     policies = Store.trimmed(client.resources(NumaPolicy.class), policy -> {});

@@ -11,6 +11,7 @@ import java.util.function.Function;
  * What every node of one pass is assessed with; looked up once a pass, not once a node.
  *
  * @param agentPods the agent pod of a node
+ * @param agentTemplate what agents are made from now; empty when that is not known yet
  * @param publishing who publishes NodeResourceTopology objects
  * @param scheduler how the scheduler that the operator runs is
  * @param namespace the operator's
@@ -21,6 +22,7 @@ import java.util.function.Function;
  */
 record ClusterView(
     Function<String, Optional<Pod>> agentPods,
+    String agentTemplate,
     Publishing publishing,
     SchedulerState scheduler,
     String namespace,
@@ -31,6 +33,7 @@ record ClusterView(
 
   static ClusterView of(
       ClusterCache cache,
+      String agentTemplate,
       SchedulerState scheduler,
       String namespace,
       OpenShiftFacts openShift,
@@ -38,6 +41,7 @@ record ClusterView(
       Plans plans) {
     return new ClusterView(
         cache::agentPod,
+        agentTemplate,
         cache.shared().map(s -> Publishing.of(s.topologyUpdater())).orElseGet(Publishing::nobody),
         scheduler,
         namespace,
@@ -49,6 +53,14 @@ record ClusterView(
 
   ClusterView waiting(Map<String, Wait> known) {
     return new ClusterView(
-        agentPods, publishing, scheduler, namespace, openShift, devices, known, plans);
+        agentPods,
+        agentTemplate,
+        publishing,
+        scheduler,
+        namespace,
+        openShift,
+        devices,
+        known,
+        plans);
   }
 }

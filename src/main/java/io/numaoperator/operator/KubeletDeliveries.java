@@ -31,6 +31,7 @@ class KubeletDeliveries {
   private final DevicePlugins devicePlugins;
   private final OperatorSettings settings;
   private final Plans plans = new Plans();
+  private final AgentUpdates agents;
 
   @Inject
   KubeletDeliveries(
@@ -38,7 +39,9 @@ class KubeletDeliveries {
       ManagedObjects objects,
       OpenShift openShift,
       DevicePlugins devicePlugins,
-      OperatorSettings settings) {
+      OperatorSettings settings,
+      AgentUpdates agents) {
+    this.agents = agents;
     this.devicePlugins = devicePlugins;
     this.cache = cache;
     this.objects = objects;
@@ -62,7 +65,13 @@ class KubeletDeliveries {
   /** What every node of a pass is assessed with. */
   ClusterView view(SchedulerState scheduler) {
     return ClusterView.of(
-        cache, scheduler, settings.namespace(), openShift.facts(), devicePlugins.view(), plans);
+        cache,
+        agents.wanted(),
+        scheduler,
+        settings.namespace(),
+        openShift.facts(),
+        devicePlugins.view(),
+        plans);
   }
 
   /**

@@ -53,7 +53,7 @@ record NodeAssessment(
         policy,
         state,
         node,
-        agent(state, node, cluster.agentPods().apply(name)),
+        agent(state, node, cluster.agentPods().apply(name), cluster.agentTemplate()),
         PlanStanding.of(policy, state, node, cluster),
         cluster.publishing(),
         scheduler(policy, name, cluster.scheduler()),
@@ -266,7 +266,12 @@ record NodeAssessment(
     return Optional.ofNullable(state.getStatus()).orElseGet(NumaNodeStateStatus::new);
   }
 
-  private static Agent agent(NumaNodeState state, Node node, Optional<Pod> pod) {
+  /** The API server has it as it is wanted. One with older CRDs drops what these do not know. */
+  boolean isWritten() {
+    return Json.same(desiredSpec().kubelet, state.getSpec().kubelet);
+  }
+
+  private static Agent agent(NumaNodeState state, Node node, Optional<Pod> pod, String template) {
     if (!Nodes.isReady(node)) {
       return new Agent.Silent("NodeNotReady", "the node is not Ready");
     }
@@ -288,6 +293,10 @@ record NodeAssessment(
       return new Agent.Silent(
           "InventoryOutdated", "its observations are from before the node's last boot");
     }
-    return new Agent.Alive();
+    return template.isEmpty() || AgentUpdates.isOf(template, pod.get())
+        ? new Agent.Alive()
+        : new Agent.Outdated(
+            "agent pod %s is of another version than the operator, and is replaced first"
+                .formatted(pod.get().getMetadata().getName()));
   }
 }

@@ -56,6 +56,7 @@ class Parts {
   private final Kai kai;
   private final Contributions contributions;
   private final AgentStory story;
+  private final AgentUpdates agentUpdates;
   private final Lock agents = new ReentrantLock();
 
   @Inject
@@ -69,8 +70,10 @@ class Parts {
       TopologyCare topologyCare,
       Kai kai,
       Contributions contributions,
-      AgentStory story) {
+      AgentStory story,
+      AgentUpdates agentUpdates) {
     this.story = story;
+    this.agentUpdates = agentUpdates;
     this.devicePlugins = devicePlugins;
     this.kai = kai;
     this.contributions = contributions;
@@ -155,7 +158,13 @@ class Parts {
       var policies = cache.livePolicies();
       var planned = AgentPlan.objects(facts, policies, underChange(policies));
       story.unconfined(policies, planned.remarks());
-      return one(KUBELETS, provision -> apply(Part.AGENT, provision), planned::withoutRemarks);
+      agentUpdates.wants(AgentPlan.template(facts));
+      var problems =
+          one(KUBELETS, provision -> apply(Part.AGENT, provision), planned::withoutRemarks);
+      if (problems.isEmpty()) {
+        agentUpdates.proceed(node -> isSelected(node, policies));
+      }
+      return problems;
     } finally {
       agents.unlock();
     }

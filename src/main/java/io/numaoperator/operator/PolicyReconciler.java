@@ -206,6 +206,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
               }
             });
     cache.topologies().onChange(PolicyReconciler::topologiesDiffer, topology -> all.run());
+    cache.agentPods().onChange(NodeAssessment::agentPodsDiffer, pod -> all.run());
     cache.proofPods().onChange(ProofPass::differ, pod -> all.run());
     parts.onChange(all);
     drained.onChange(all);

@@ -68,7 +68,7 @@ class RolloutExecutor {
             action -> {
               if (action instanceof Action.Evict evict) {
                 refused.put(evict.node(), evict(name, evict, grace));
-              } else if (isStillWanted(name, action)) {
+              } else if (isStillWanted(name, action) && isWritten(action, nodes)) {
                 execute(name, action, nodes.get(action.node()));
               }
             });
@@ -111,6 +111,11 @@ class RolloutExecutor {
             .get(action.node())
             .filter(state -> policy.equals(state.getSpec().policy))
             .isPresent();
+  }
+
+  /** A grant is for what the agent reads. */
+  private static boolean isWritten(Action action, Map<String, NodeAssessment> nodes) {
+    return !(action instanceof Action.Grant) || nodes.get(action.node()).isWritten();
   }
 
   private void execute(String policy, Action action, NodeAssessment node) {

@@ -48,6 +48,9 @@ public record NodeEvidence(
     /** Its pod runs and its observations are of the current boot. */
     record Alive() implements Agent {}
 
+    /** As alive, but of another version than the operator: it is given nothing to do. */
+    record Outdated(String why) implements Agent {}
+
     /** It cannot be relied on now, for this reason (CamelCase) and in these words. */
     record Silent(String reason, String why) implements Agent {}
   }

@@ -181,6 +181,9 @@ public final class NodeReadiness {
                   + ". To change: "
                   + what));
     }
+    if (e.agent() instanceof Agent.Outdated(var why)) {
+      return Optional.of(Verdict.no("AgentOutdated", why + "; to change: " + what));
+    }
     if (e.progress().heldBack().isPresent()) {
       return Optional.of(
           Verdict.no(

@@ -131,7 +131,21 @@ class GrantsTest {
   @Test
   void anUnmanagedFieldIsRefused() {
     fragmentNode().put("staticPodPath", "/tmp");
-    refused("not a fragment: Unrecognized field \"staticPodPath\"");
+    refused("of different versions: Unrecognized field \"staticPodPath\"");
+  }
+
+  /** What a newer operator asks for beside the settings is not left out silently. */
+  @ParameterizedTest
+  @CsvSource({"/spec/kubelet", "/spec/grant"})
+  void whatThisAgentDoesNotKnowIsRefused(String where) {
+    state.withObject(where).put("somethingNew", true);
+    refused("of different versions: Unrecognized field \"somethingNew\"");
+  }
+
+  @Test
+  void aFormThatThisAgentDoesNotKnowIsRefused() {
+    state.withObject("/spec/kubelet").put("file", "Registry");
+    refused("of different versions: Cannot deserialize");
   }
 
   @Test

@@ -91,6 +91,7 @@ class PlanStandingTest {
   private static ClusterView cluster() {
     return new ClusterView(
         node -> Optional.empty(),
+        "",
         Publishing.nobody(),
         new SchedulerState.None(),
         "numa-system",

@@ -379,6 +379,15 @@ class NodeReadinessTest {
         broken(
             kubelet,
             Status.False,
+            "AgentOutdated",
+            "is replaced first",
+            w -> {
+              w.differs();
+              w.agent = new Agent.Outdated("is replaced first");
+            }),
+        broken(
+            kubelet,
+            Status.False,
             "WaitingForScheduler",
             "no scheduler is live",
             w -> {

@@ -16,7 +16,10 @@ import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.numaoperator.api.Names;
 import io.numaoperator.plan.ClusterFacts;
+import io.numaoperator.plan.ContentHash;
 import io.numaoperator.plan.NodePlacement;
 import io.numaoperator.plan.Ownership;
 import java.util.ArrayList;
@@ -105,16 +108,22 @@ final class AgentDaemonSet {
         .withNewSelector()
         .withMatchLabels(ownership.selector(AgentPlan.NAME))
         .endSelector()
-        // an agent in the middle of an attempt is never replaced from outside
+        // an agent in the middle of an attempt is never replaced from outside: AgentReplacement
         .withNewUpdateStrategy()
         .withType("OnDelete")
         .endUpdateStrategy()
         .withNewTemplate()
-        .withMetadata(ownership.podTemplate(AgentPlan.NAME, Map.of()))
+        .withMetadata(
+            ownership.podTemplate(AgentPlan.NAME, Map.of(Names.AGENT_ANNOTATION, hash(facts))))
         .withSpec(podSpec(facts, affinity))
         .endTemplate()
         .endSpec()
         .build();
+  }
+
+  /** Of all that makes an agent but the choice of its nodes, which changes with the policies. */
+  static String hash(ClusterFacts facts) {
+    return ContentHash.of(Serialization.asYaml(podSpec(facts, new Affinity())));
   }
 
   private static PodSpec podSpec(ClusterFacts facts, Affinity affinity) {

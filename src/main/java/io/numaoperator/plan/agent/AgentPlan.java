@@ -37,6 +37,11 @@ public final class AgentPlan {
     }
   }
 
+  /** What an agent is made from, in {@link Names#AGENT_ANNOTATION} of its pod. */
+  public static String template(ClusterFacts facts) {
+    return AgentDaemonSet.hash(facts);
+  }
+
   /** The same while no node is being changed. */
   public static Provision.Objects objects(ClusterFacts facts, List<NumaPolicy> policies) {
     return objects(facts, policies, List.of());
