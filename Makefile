@@ -109,6 +109,10 @@ install-test: jdk tools lab ## installs by kustomize, Helm chart and OLM bundle,
 	@hack/dist.sh
 	@$(MVN) surefire:test -Dtest.groups=install -Dtest.excludedGroups= -Dlab.bin="$(LAB_BIN)"
 
+.PHONY: test-upgrade
+test-upgrade: jdk test-tools lab ## an older operator is upgraded in the middle of a change, downgraded, and upgraded again
+	@hack/test-upgrade.sh "$(LAB_BIN)" "$(CACHE)"
+
 .PHONY: guest-tools
 guest-tools: tools
 	@hack/need.sh qemu-system-x86_64:qemu-system-x86 mmdebstrap:mmdebstrap cpio:cpio depmod:kmod mke2fs:e2fsprogs xz:xz-utils openssl:openssl
