@@ -36,7 +36,9 @@ final class Project {
 
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes a) {
-              if (a.isRegularFile()) { // links of the guest's disk lead nowhere here
+              if (a.isRegularFile()
+                  && !MADE.contains(
+                      file.toString())) { // links of the guest's disk lead nowhere here
                 files.add(file);
               }
               return FileVisitResult.CONTINUE;

@@ -51,9 +51,7 @@ class WorkflowsTest {
       return DocsTest.made(line);
     }
     return StreamSupport.stream(job.at("/strategy/matrix/suite").spliterator(), false)
-        .flatMap(
-            suite ->
-                DocsTest.made(line.replaceAll("\\$\\{\\{.*}}", suite.asText())).stream())
+        .flatMap(suite -> DocsTest.made(line.replaceAll("\\$\\{\\{.*}}", suite.asText())).stream())
         .toList();
   }
 

@@ -151,9 +151,9 @@ final class Bodies {
 
   // ---- of the agent's DaemonSet
 
-  String agentPod(String node, String daemonSetUid) {
+  String agentPod(String node, JsonNode daemonSet) {
     return """
-    {"apiVersion":"v1","kind":"Pod","metadata":{"name":"numa-agent-%1$s","labels":{"app.kubernetes.io/name":"numa-agent","app.kubernetes.io/part-of":"numa-operator"},
+    {"apiVersion":"v1","kind":"Pod","metadata":{"name":"numa-agent-%1$s","labels":{"app.kubernetes.io/name":"numa-agent","app.kubernetes.io/part-of":"numa-operator"},"annotations":%3$s,
     "ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"numa-agent","uid":"%2$s","controller":true,"blockOwnerDeletion":true}]},
     "spec":{"nodeName":"%1$s","hostNetwork":true,"hostPID":true,"tolerations":[{"operator":"Exists"}],
     "containers":[{"name":"agent","image":"ghcr.io/numaoperator/numa-operator:0.1.0","command":["numa-operator","agent"],
@@ -161,7 +161,10 @@ final class Bodies {
     "volumeMounts":[{"name":"etc","mountPath":"/host/etc"},{"name":"kubelet","mountPath":"/host/var/lib/kubelet"},{"name":"sys","mountPath":"/host/sys","readOnly":true},{"name":"dbus","mountPath":"/host/run/dbus"}]}],
     "volumes":[{"name":"etc","hostPath":{"path":"/etc"}},{"name":"kubelet","hostPath":{"path":"/var/lib/kubelet"}},{"name":"sys","hostPath":{"path":"/sys"}},{"name":"dbus","hostPath":{"path":"/run/dbus"}}]}}
     """
-        .formatted(node, daemonSetUid);
+        .formatted(
+            node,
+            daemonSet.at("/metadata/uid").asText(),
+            daemonSet.at("/spec/template/metadata/annotations"));
   }
 
   static String running() {

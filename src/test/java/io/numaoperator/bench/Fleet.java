@@ -160,11 +160,11 @@ final class Fleet implements AutoCloseable {
   }
 
   /** The DaemonSet's pods run, and the agents in them tell of their machines. */
-  void startAgents(String daemonSetUid) {
+  void startAgents(JsonNode daemonSet) {
     atOnce(
         machines.values(),
         machine -> {
-          api.create(Bodies.AGENT_PODS, bodies.agentPod(machine.name, daemonSetUid));
+          api.create(Bodies.AGENT_PODS, bodies.agentPod(machine.name, daemonSet));
           synchronized (machine) {
             machine.agentRuns = true;
             publish(machine);

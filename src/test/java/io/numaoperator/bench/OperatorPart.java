@@ -125,11 +125,11 @@ final class OperatorPart {
     /** The rollout is paused: plans and conditions alone. */
     private void judge(OperatorProcess operator) throws Exception {
       var daemonSet = "/apis/apps/v1/namespaces/numa-operator-system/daemonsets/numa-agent";
-      var uid = api.get(daemonSet).path("metadata").path("uid").asText();
+      var agent = api.get(daemonSet);
       var meter = new Meter(operator);
       cluster.audit().next();
       fleet.schedulerAvailable();
-      fleet.startAgents(uid);
+      fleet.startAgents(agent);
       var agents = meter.elapsed();
       await("every node planned", () -> fleet.planned() == size);
       put("agents begin to report (simulated: all at once)", seconds(agents));
