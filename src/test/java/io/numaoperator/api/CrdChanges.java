@@ -27,6 +27,7 @@ final class CrdChanges {
           "x-kubernetes-int-or-string",
           "x-kubernetes-list-type",
           "x-kubernetes-list-map-keys",
+          "x-kubernetes-map-type",
           "x-kubernetes-preserve-unknown-fields",
           "nullable");
 
