@@ -323,6 +323,9 @@ class ApiServerLabTest {
   @Test
   void samplesAreAccepted() {
     for (var sample : Path.of("config/samples").toFile().listFiles()) {
+      if (sample.getName().equals("kustomization.yaml")) {
+        continue; // read by kubectl, and by ConfigFilesTest
+      }
       assertThat(lab.kubectl("create", "--dry-run=server", "-f", sample.getPath()))
           .contains("created");
     }
@@ -335,7 +338,7 @@ class ApiServerLabTest {
         Markdown.pages().stream()
             .flatMap(page -> page.fences().stream())
             .map(Markdown.Fence::text)
-            .filter(text -> text.contains("kind: NumaPolicy"))
+            .filter(text -> text.lines().anyMatch("kind: NumaPolicy"::equals))
             .toList();
     assertThat(policies).isNotEmpty();
     for (var policy : policies) {
