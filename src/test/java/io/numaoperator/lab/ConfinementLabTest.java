@@ -57,6 +57,7 @@ class ConfinementLabTest {
     for (var node : List.of(OWN, OTHER)) {
       await("the agents publish")
           .atMost(Lab.LONG)
+          .ignoreExceptions() // there is no state yet, or no status
           .until(
               () ->
                   lab.state(node).filter(s -> s.getStatus().bootId != null).isPresent()
@@ -67,8 +68,8 @@ class ConfinementLabTest {
 
   @AfterAll
   static void down() {
-    thief.close();
     lab.close();
+    thief.close();
   }
 
   /** Read from the node's disk, as root there can. */

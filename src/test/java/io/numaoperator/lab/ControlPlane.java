@@ -14,8 +14,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** A real control plane without nodes, for the operator inside a Quarkus test. */
+/**
+ * A real control plane without nodes, for the operator inside a Quarkus test. It runs there with
+ * its own ServiceAccount and roles, as a pod would.
+ */
 public final class ControlPlane implements QuarkusTestResourceLifecycleManager {
+  /** The operator's, with those of providers that are not installed by default. */
+  private static final List<String> ROLES = List.of("rbac", "hami", "nvidia", "gpu-operator");
+
   private Lab lab;
 
   @Override
@@ -24,6 +30,11 @@ public final class ControlPlane implements QuarkusTestResourceLifecycleManager {
     lab.kubectl("apply", "-k", "config/crd");
     lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=180s");
     lab.kubectl("create", "namespace", "numa-operator-system");
+    FakePlugins.NAMESPACES.forEach(name -> lab.kubectl("create", "namespace", name));
+    ROLES.forEach(roles -> lab.kubectl("apply", "-k", "config/" + roles));
+    var token =
+        lab.kubectl(
+            "-n", "numa-operator-system", "create", "token", "numa-operator", "--duration=24h");
     Config config = lab.client().getConfiguration();
     return Map.of(
         "numa-operator.config-propagation",
@@ -32,12 +43,10 @@ public final class ControlPlane implements QuarkusTestResourceLifecycleManager {
         config.getMasterUrl(),
         "quarkus.kubernetes-client.ca-cert-data",
         config.getCaCertData(),
-        "quarkus.kubernetes-client.client-cert-data",
-        config.getClientCertData(),
-        "quarkus.kubernetes-client.client-key-data",
-        config.getClientKeyData(),
-        "quarkus.kubernetes-client.client-key-algo",
-        config.getClientKeyAlgo());
+        "quarkus.kubernetes-client.token",
+        token.strip(),
+        AdminClient.KUBECONFIG,
+        lab.file("kubeconfig").toString());
   }
 
   /** Installs a published kind, and returns when it is served. */

@@ -59,7 +59,7 @@ class DevicePluginPairsQuarkusLabTest {
 
   private static final String DIFFER = "HAMiAccountsDiffer";
 
-  @Inject KubernetesClient client;
+  @Inject @AsAdmin KubernetesClient client;
   @Inject MeterRegistry meters;
 
   private SimulatedNodes machines;

@@ -52,7 +52,7 @@ class GitOpsQuarkusLabTest {
         rollout: {onDelete: Restore}
       """;
 
-  @Inject KubernetesClient client;
+  @Inject @AsAdmin KubernetesClient client;
 
   /** Both ways to apply, and the comparisons that Argo CD and people make. */
   @Test

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.rbac.AuditSummary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -49,6 +50,7 @@ public final class Lab implements AutoCloseable {
   private final Path directory;
   private final Path numalab;
   private final KubernetesClient client;
+  private final String test = testClass();
 
   private Lab(Path directory, Path numalab) throws IOException {
     this.directory = directory;
@@ -96,6 +98,18 @@ public final class Lab implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The test that wants the lab, or the resource of a Quarkus test. */
+  private static String testClass() {
+    return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
+        .walk(
+            frames ->
+                frames
+                    .map(frame -> frame.getDeclaringClass().getSimpleName())
+                    .filter(name -> name.endsWith("Test") || name.equals("ControlPlane"))
+                    .findFirst())
+        .orElse("Lab");
   }
 
   /** Does it for each, side by side; the first that fails is told. */
@@ -272,9 +286,11 @@ public final class Lab implements AutoCloseable {
     }
   }
 
+  /** What was asked for under our ServiceAccounts is kept for RolesAreUsedTest. */
   @Override
   public void close() {
     client.close();
+    AuditSummary.keep(test, directory.getFileName().toString(), file("audit.log"));
     run(directory, numalab, List.of("down", "--purge"));
   }
 

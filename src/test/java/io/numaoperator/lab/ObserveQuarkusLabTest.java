@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Test;
 class ObserveQuarkusLabTest {
   private static final String NODE = "looked-at";
 
-  @Inject KubernetesClient client;
+  @Inject @AsAdmin KubernetesClient client;
 
   private SimulatedNodes machines;
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class OperatorQuarkusLabTest {
   private static final String NAMESPACE = "numa-operator-system";
 
-  @Inject KubernetesClient client;
+  @Inject @AsAdmin KubernetesClient client;
 
   @Test
   void makesWhatAPolicyNeedsAndTakesItBack() {

@@ -3,6 +3,7 @@ package io.numaoperator.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -12,7 +13,10 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicySpec;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.TopologyUpdaterPolicy;
+import io.numaoperator.api.admission.MutatingAdmissionPolicy;
+import io.numaoperator.api.admission.MutatingAdmissionPolicyBinding;
 import io.numaoperator.api.kai.KaiConfig;
+import io.numaoperator.api.kai.KaiQueue;
 import io.numaoperator.api.kai.SchedulingShard;
 import io.numaoperator.api.nrt.NodeResourceTopology;
 import io.quarkus.test.common.QuarkusTestResource;
@@ -20,11 +24,13 @@ import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
 import java.net.HttpURLConnection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -51,7 +57,7 @@ class ProvidersQuarkusLabTest {
           SchedulerPolicy.Provider.KAI,
           SchedulerPolicy.Provider.External);
 
-  @Inject KubernetesClient client;
+  @Inject @AsAdmin KubernetesClient client;
 
   @BeforeEach
   void kinds() {
@@ -262,6 +268,72 @@ class ProvidersQuarkusLabTest {
                 .endSpec()
                 .build())
         .create();
+  }
+
+  /** Where KAI's owner has made none. */
+  @Test
+  void whatIsMadeForKaiGoesWithIt() {
+    policy(
+        spec -> {
+          scheduler(spec, SchedulerPolicy.Provider.KAI);
+          spec.scheduler.kai = new SchedulerPolicy.Kai();
+          spec.scheduler.kai.defaultQueues = true;
+        });
+    await()
+        .atMost(Lab.PATIENCE)
+        .untilAsserted(
+            () ->
+                assertThat(ofKai())
+                    .containsExactlyInAnyOrder("kai-config", "default", "numa-parent", "numa"));
+    change(spec -> scheduler(spec, SchedulerPolicy.Provider.None));
+    await().atMost(Lab.PATIENCE).untilAsserted(() -> assertThat(ofKai()).isEmpty());
+  }
+
+  private Set<String> ofKai() {
+    var names = new TreeSet<String>();
+    for (var kind : List.of(KaiConfig.class, SchedulingShard.class, KaiQueue.class)) {
+      client
+          .resources(kind)
+          .withLabel("numaoperator.io/provider", "kai")
+          .list()
+          .getItems()
+          .forEach(object -> names.add(((HasMetadata) object).getMetadata().getName()));
+    }
+    return names;
+  }
+
+  @Test
+  void theAssignmentOfNamespacesGoesWithItsSetting() {
+    topology("somewhere", "{}");
+    policy(
+        spec -> {
+          scheduler(spec, SchedulerPolicy.Provider.BuiltIn);
+          spec.scheduler.replicas = 2;
+          spec.scheduler.assignNamespaces = SchedulerPolicy.AssignNamespaces.Labelled;
+        });
+    await().atMost(Lab.PATIENCE).untilAsserted(() -> assertThat(assignments()).hasSize(2));
+    await().atMost(Lab.PATIENCE).until(() -> budgets() == 1);
+    change(spec -> scheduler(spec, SchedulerPolicy.Provider.BuiltIn));
+    await().atMost(Lab.PATIENCE).untilAsserted(() -> assertThat(assignments()).isEmpty());
+    await().atMost(Lab.PATIENCE).until(() -> budgets() == 0);
+  }
+
+  private List<HasMetadata> assignments() {
+    var found = new ArrayList<HasMetadata>();
+    found.addAll(client.resources(MutatingAdmissionPolicy.class).list().getItems());
+    found.addAll(client.resources(MutatingAdmissionPolicyBinding.class).list().getItems());
+    return found;
+  }
+
+  private int budgets() {
+    return client
+        .policy()
+        .v1()
+        .podDisruptionBudget()
+        .inNamespace(NAMESPACE)
+        .list()
+        .getItems()
+        .size();
   }
 
   /** Helm sets it back at its next upgrade. */

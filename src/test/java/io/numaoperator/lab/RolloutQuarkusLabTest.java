@@ -55,7 +55,7 @@ class RolloutQuarkusLabTest {
   private static final Duration SOON = Lab.PATIENCE;
   private static final String TAINT = "startup-taint.cluster-autoscaler.kubernetes.io/numaoperator";
 
-  @Inject KubernetesClient client;
+  @Inject @AsAdmin KubernetesClient client;
 
   private SimulatedNodes machines;
 

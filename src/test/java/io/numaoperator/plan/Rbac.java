@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.api.model.rbac.Role;
 import java.util.List;
 
 /** Asks a set of roles what they allow, as Kubernetes' authorizer would. */
-record Rbac(List<HasMetadata> roles) {
+public record Rbac(List<HasMetadata> roles) {
   /** Allowed in this namespace; the empty namespace is a cluster-scoped object or all of them. */
   boolean allows(String namespace, String verb, String group, String resource, String name) {
     return roles.stream()
@@ -16,11 +16,11 @@ record Rbac(List<HasMetadata> roles) {
         .anyMatch(rule -> covers(rule, verb, group, resource, name));
   }
 
-  static boolean isRole(HasMetadata object) {
+  public static boolean isRole(HasMetadata object) {
     return object instanceof Role || object instanceof ClusterRole;
   }
 
-  static List<PolicyRule> rules(HasMetadata role) {
+  public static List<PolicyRule> rules(HasMetadata role) {
     return role instanceof Role namespaced
         ? namespaced.getRules()
         : ((ClusterRole) role).getRules();

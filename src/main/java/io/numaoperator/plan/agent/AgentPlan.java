@@ -89,16 +89,15 @@ public final class AgentPlan {
 
   private static List<PolicyRule> rules(boolean publishesTopology) {
     var rules = new ArrayList<PolicyRule>();
-    rules.add(Access.rule(Names.GROUP, List.of("numanodestates"), "get", "list", "watch"));
-    rules.add(Access.rule(Names.GROUP, List.of("numanodestates/status"), "get", "patch"));
+    rules.add(Access.rule(Names.GROUP, List.of("numanodestates"), "get", "watch"));
+    rules.add(Access.rule(Names.GROUP, List.of("numanodestates/status"), "patch"));
     // is the node cordoned for this very attempt?
     rules.add(Access.rule("", List.of("nodes"), "get"));
     // its own kubelet's configz; before Kubernetes 1.33 it reads the kubelet's files instead
     rules.add(Access.rule("", List.of("nodes/configz"), "get"));
     // to compare it with the kubelet, whoever publishes it
     rules.add(
-        Access.rule(
-            "topology.node.k8s.io", List.of("noderesourcetopologies"), "get", "list", "watch"));
+        Access.rule("topology.node.k8s.io", List.of("noderesourcetopologies"), "get", "watch"));
     if (publishesTopology) {
       rules.add(
           Access.rule(
