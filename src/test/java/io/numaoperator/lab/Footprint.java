@@ -80,7 +80,15 @@ record Footprint(SortedMap<String, String> objects) {
                     .list()
                     .getItems()
                     .stream())
-        .map(HasMetadata.class::cast);
+        .map(HasMetadata.class::cast)
+        .filter(object -> !isInstalled(object));
+  }
+
+  /** The operator's own roles, which kubectl applied. */
+  private static boolean isInstalled(HasMetadata object) {
+    var annotations = object.getMetadata().getAnnotations();
+    return annotations != null
+        && annotations.containsKey("kubectl.kubernetes.io/last-applied-configuration");
   }
 
   private static String key(HasMetadata object) {
