@@ -10,7 +10,9 @@ import java.util.Map;
 
 /** What was seen on the node. conditions and plan are the operator's; all else is the agent's. */
 @SchemaCustomizer(value = ListMap.class, input = "conditions=type")
-@SchemaCustomizer(value = AtomicMap.class, input = "attempt,inventory,plan")
+@SchemaCustomizer(
+    value = AtomicMap.class,
+    input = "attempt,baseline,containers,effective,files,inventory,plan,stateFiles,topology")
 public class NumaNodeStateStatus {
   @Size(max = 16)
   @JsonPropertyDescription(

@@ -380,30 +380,37 @@ class ApiServerLabTest {
 
   /** Who restores a backup writes a status with a field manager of his own. */
   @Test
-  void nothingOfARestoredAttemptStaysInTheOneThatRunsNow() {
+  void nothingOfARestoredStatusStaysInTheOneOfNow() {
     var state = state("{hash: 0123456789ab, verificationWindow: 5s, restore: true}");
     lab.client().resource(state).create();
     try {
-      attempt("restoring", "{number: 4, step: Done, result: Succeeded, error: old}");
-      attempt(Names.AGENT_FIELD_MANAGER, "{number: 5, step: Stopping}");
-      var attempt = lab.state("tried").orElseThrow().getStatus().attempt;
-      assertThat(attempt.number).isEqualTo(5);
-      assertThat(attempt.result).isNull();
-      assertThat(attempt.error).isNull();
+      status(
+          "restoring",
+          "{attempt: {number: 4, step: Done, result: Succeeded, error: old},"
+              + " baseline: {cpuManagerPolicy: static}}");
+      status(
+          Names.AGENT_FIELD_MANAGER,
+          "{attempt: {number: 5, step: Stopping}, baseline: {memoryManagerPolicy: None}}");
+      var status = lab.state("tried").orElseThrow().getStatus();
+      assertThat(status.attempt.number).isEqualTo(5);
+      assertThat(status.attempt.result).isNull();
+      assertThat(status.attempt.error).isNull();
+      assertThat(status.baseline.memoryManagerPolicy).isNotNull();
+      assertThat(status.baseline.cpuManagerPolicy).isNull();
     } finally {
       lab.client().resource(state).delete();
     }
   }
 
-  private static void attempt(String manager, String attempt) {
+  private static void status(String manager, String said) {
     var status =
         """
         apiVersion: numaoperator.io/v1alpha1
         kind: NumaNodeState
         metadata: {name: tried}
-        status: {attempt: %s}
+        status: %s
         """
-            .formatted(attempt);
+            .formatted(said);
     lab.client()
         .resource(Serialization.unmarshal(status, GenericKubernetesResource.class))
         .subresource("status")
