@@ -24,12 +24,13 @@ record Traces(SortedMap<String, String> objects, SortedMap<String, String> files
           + " {.spec.taints} {.spec.unschedulable}{\"\\n\"}{end}";
 
   // an agent can write to no other directories of its node, which is mostly the host's root here;
-  // what a kubelet and its runtime keep for pods comes and goes with these
+  // what a kubelet and its runtime keep for pods and their claims comes and goes with these
   private static final String FIND =
       "find /etc/kubernetes /etc/systemd /etc/default /run /var/lib/kubelet /var/lib/numaoperator"
           + " -xdev"
           + " \\( -path /var/lib/kubelet/pods -o -path /var/lib/kubelet/plugins"
           + " -o -path /var/lib/kubelet/device-plugins -o -path '/run/*cri*'"
+          + " -o -path /var/lib/kubelet/dra_manager_state"
           + " -o -path /var/lib/kubelet/pki \\) -prune"
           + " -o -type f -print0 2>/dev/null | sort -z | xargs -0 sha256sum";
 
@@ -81,7 +82,6 @@ record Traces(SortedMap<String, String> objects, SortedMap<String, String> files
             into.add("+ " + name);
           } else if (!before.get(name).equals(content)) {
             into.add("~ " + name);
-            System.out.println(name + ": " + before.get(name) + " -> " + content);
           }
         });
     before.keySet().stream()
