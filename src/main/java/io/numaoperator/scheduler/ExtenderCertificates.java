@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 /**
  * The certificates of extender and kube-scheduler, in Secrets of the operator's namespace: an
@@ -53,7 +54,7 @@ public final class ExtenderCertificates {
      */
     boolean put(String name, Map<String, String> data, Optional<String> version);
 
-    /** Nothing when it is absent. */
+    /** Nothing when it is absent meanwhile. */
     void delete(String name);
 
     /** A Secret as it was read. */
@@ -105,7 +106,9 @@ public final class ExtenderCertificates {
 
   /** Nobody asks the extender any more: a key that nobody needs is one that nobody can lose. */
   public void forget() {
-    List.of(clientSecret, SERVER_SECRET, AUTHORITY_SECRET).forEach(secrets::delete);
+    Stream.of(clientSecret, SERVER_SECRET, AUTHORITY_SECRET)
+        .filter(name -> secrets.get(name).isPresent()) // a new leader writes nothing for nothing
+        .forEach(secrets::delete);
     current.set(Optional.empty());
   }
 
