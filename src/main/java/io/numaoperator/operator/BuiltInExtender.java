@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.numaoperator.api.SchedulerPolicy;
 import io.numaoperator.api.SchedulerPolicy.UnknownNodes;
 import io.numaoperator.plan.scheduler.BuiltInScheduler;
@@ -92,7 +93,14 @@ class BuiltInExtender {
   /** No scheduler is left that would ask: the certificates go. To be called by the leader. */
   synchronized void forget() {
     if (running.isEmpty() && !forgotten) {
-      certificates.forget();
+      try {
+        certificates.forget();
+      } catch (KubernetesClientException e) {
+        if (!Store.isUnavailable(e)) {
+          throw e;
+        }
+        // without the role for the BuiltIn scheduler nobody has made any
+      }
       forgotten = true;
     }
   }
