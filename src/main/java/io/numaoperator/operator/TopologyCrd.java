@@ -74,6 +74,7 @@ class TopologyCrd {
   private static boolean isEstablished(CustomResourceDefinition crd) {
     return crd != null
         && crd.getStatus() != null
+        && crd.getStatus().getConditions() != null // the API server says null at first
         && crd.getStatus().getConditions().stream()
             .anyMatch(c -> c.getType().equals("Established") && c.getStatus().equals("True"));
   }
