@@ -313,7 +313,12 @@ class ProvidersQuarkusLabTest {
         });
     await().atMost(Lab.PATIENCE).untilAsserted(() -> assertThat(assignments()).hasSize(2));
     await().atMost(Lab.PATIENCE).until(() -> budgets() == 1);
-    change(spec -> scheduler(spec, SchedulerPolicy.Provider.BuiltIn));
+    change(
+        spec -> {
+          scheduler(spec, SchedulerPolicy.Provider.BuiltIn);
+          spec.scheduler.replicas = 1;
+          spec.scheduler.assignNamespaces = SchedulerPolicy.AssignNamespaces.Off;
+        });
     await().atMost(Lab.PATIENCE).untilAsserted(() -> assertThat(assignments()).isEmpty());
     await().atMost(Lab.PATIENCE).until(() -> budgets() == 0);
   }
