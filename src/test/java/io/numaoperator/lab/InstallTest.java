@@ -159,7 +159,11 @@ class InstallTest {
                   "~ v1/Node /NODE",
                   "+ NODE /etc/kubernetes/kubelet.conf.d/90-numaoperator.conf",
                   "+ NODE /etc/systemd/system/kubelet.service.d/99-numaoperator-guard.conf",
+                  "+ NODE /etc/systemd/system/numaoperator-guard.timer",
+                  "+ NODE /var/lib/numaoperator/guard/boot",
                   "+ NODE /var/lib/numaoperator/guard/guard.sh",
+                  "+ NODE /var/lib/numaoperator/guard/last-words.sh",
+                  "+ NODE /var/lib/numaoperator/guard/node",
                   "~ NODE /var/lib/kubelet/cpu_manager_state",
                   "~ NODE /var/lib/kubelet/memory_manager_state"))
           .toList();

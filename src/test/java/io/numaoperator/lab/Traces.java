@@ -31,6 +31,7 @@ record Traces(SortedMap<String, String> objects, SortedMap<String, String> files
           + " \\( -path /var/lib/kubelet/pods -o -path /var/lib/kubelet/plugins"
           + " -o -path /var/lib/kubelet/device-plugins -o -path '/run/*cri*'"
           + " -o -path /var/lib/kubelet/dra_manager_state"
+          + " -o -path '/var/lib/kubelet/*_pods_state'"
           + " -o -path /var/lib/kubelet/pki \\) -prune"
           + " -o -type f -print0 2>/dev/null | sort -z | xargs -0 sha256sum";
 
@@ -48,6 +49,10 @@ record Traces(SortedMap<String, String> objects, SortedMap<String, String> files
             .collect(Collectors.joining(","));
     var objects = new TreeMap<String, String>();
     table(objects, lab.kubectl("get", kinds, "-A", "-o", "jsonpath=" + LINE));
+    // kubelets' signs of life
+    objects
+        .keySet()
+        .removeIf(name -> name.startsWith("coordination.k8s.io/v1/Lease kube-node-lease/"));
     table(objects, lab.kubectl("get", "nodes", "-o", "jsonpath=" + NODE));
     var files = new TreeMap<String, String>();
     for (var node : nodes) {
