@@ -50,7 +50,7 @@ class ConfinementLabTest {
   static void up() {
     lab = Lab.up("--nodes", "2");
     lab.install();
-    lab.kubectl("apply", "-f", "config/samples/observe.yaml");
+    lab.client().resource(Lab.sample()).create(); // in mode Observe agents publish nothing
     for (var node : List.of(OWN, OTHER)) {
       await("the agents publish")
           .atMost(Lab.LONG)
