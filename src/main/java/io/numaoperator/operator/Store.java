@@ -128,17 +128,17 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
 
   /** Remembers what an own write returned, until the watch has caught up. */
   void wrote(T object) {
-    var known = informer.getStore().getByKey(key(object));
-    if (known == null || version(known) < version(object)) {
-      written.compute(
-          key(object),
-          (key, mine) -> {
-            if (version(object) <= deleted.getOrDefault(key, 0L)) {
-              return mine;
-            }
-            return mine == null || version(mine) < version(object) ? object : mine;
-          });
-    }
+    written.compute(
+        key(object),
+        (key, mine) -> {
+          // asked in here: who is told of a newer one meanwhile waits, and takes this one out again
+          var known = informer.getStore().getByKey(key);
+          if ((known != null && version(known) >= version(object))
+              || version(object) <= deleted.getOrDefault(key, 0L)) {
+            return mine;
+          }
+          return mine == null || version(mine) < version(object) ? object : mine;
+        });
   }
 
   /**
