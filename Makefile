@@ -103,6 +103,7 @@ bundle-validate: ## Operator Framework's validators on bundle/ (cold about 2 min
 	@"$(LAB_BIN)/bundle-validate" bundle
 
 .PHONY: install-test
+# -DskipTests: as for test-interruptions
 install-test: jdk tools lab ## installs by kustomize, Helm chart and OLM bundle, and removes all of it again
 	@src/helm/build.sh "$(LAB_BIN)"
 	@$(MVN) -q package -DskipTests

@@ -11,7 +11,7 @@ commit=$(git rev-parse --short HEAD 2>/dev/null || echo "not a commit")
 echo "== building"
 mkdir -p target/bench
 rm -f target/bench/*.md
-mvn -q package -DskipTests
+mvn -q package -DskipTests # the unit tests are those of make test; the bench is among them
 hack/dist.sh
 mvn -q dependency:build-classpath -Dmdep.includeScope=test -Dmdep.outputFile=target/bench/classpath
 src/lab/build.sh "$lab_bin"
