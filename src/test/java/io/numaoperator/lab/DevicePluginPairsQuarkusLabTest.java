@@ -5,9 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.micrometer.core.instrument.Counter;
@@ -62,14 +60,11 @@ class DevicePluginPairsQuarkusLabTest {
   @Inject @AsAdmin KubernetesClient client;
   @Inject MeterRegistry meters;
 
-  private SimulatedNodes machines;
+  private OneGpuMachine machine;
 
   @BeforeEach
   void up() {
-    machines = new SimulatedNodes(client);
-    FakePlugins.namespaces(client);
-    ControlPlane.kind(client, "nvidia.com_clusterpolicies");
-    ControlPlane.kaisKinds(client);
+    machine = new OneGpuMachine(client, NODE);
     var theirs =
         Serialization.unmarshal(
             """
@@ -91,24 +86,12 @@ class DevicePluginPairsQuarkusLabTest {
     await()
         .ignoreExceptions()
         .until(() -> client.resource(theirs).fieldManager("owner").serverSideApply() != null);
-    machines.add(NODE, Map.of("pool", NODE), DevicePluginPairsQuarkusLabTest::withGpus);
-  }
-
-  private static void withGpus(Node node) {
-    node.getStatus().getAllocatable().put("nvidia.com/gpu", new Quantity("8"));
   }
 
   @AfterEach
   void down() {
-    client.resources(NumaPolicy.class).delete();
-    FakePlugins.deleteAll(client);
-    await("the node is let go")
-        .atMost(Lab.PATIENCE)
-        .until(() -> client.resources(NumaNodeState.class).list().getItems().isEmpty());
-    client.nodes().delete();
+    machine.close();
     client.resources(ClusterPolicy.class).delete();
-    machines.close();
-    assertThat(machines.violations()).isEmpty();
   }
 
   /**
@@ -179,11 +162,11 @@ class DevicePluginPairsQuarkusLabTest {
                 """,
                 Pod.class))
         .create();
-    machines.holder(NODE, "default/vgpu", "GPU-a");
+    machine.machines().holder(NODE, "default/vgpu", "GPU-a");
     awaitEvent("HAMiStrictOnlyLogs", "strict has default/vgpu only log");
     assertThat(devicesReporting().map(c -> c.reason)).isNotEqualTo(Optional.of(DIFFER));
 
-    machines.holder(NODE, "default/vgpu", "GPU-b");
+    machine.machines().holder(NODE, "default/vgpu", "GPU-b");
     await("the node tells")
         .atMost(Lab.PATIENCE)
         .until(this::devicesReporting, c -> c.filter(x -> x.reason.equals(DIFFER)).isPresent());
@@ -202,7 +185,7 @@ class DevicePluginPairsQuarkusLabTest {
                       .sum(),
               count -> count == 1);
     }
-    machines.holders(NODE);
+    machine.machines().holders(NODE);
     client.pods().inNamespace("default").withName("vgpu").delete();
   }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.numaoperator.api.Condition;
@@ -47,32 +46,17 @@ class ObserveQuarkusLabTest {
 
   @Inject @AsAdmin KubernetesClient client;
 
-  private SimulatedNodes machines;
+  private OneGpuMachine machine;
 
   @BeforeEach
   void up() {
-    machines = new SimulatedNodes(client);
-    FakePlugins.namespaces(client);
-    ControlPlane.kind(client, "nvidia.com_clusterpolicies");
-    ControlPlane.kaisKinds(client);
-    machines.add(NODE, Map.of("pool", "looked-at"), ObserveQuarkusLabTest::withGpus);
-  }
-
-  private static void withGpus(Node node) {
-    node.getStatus().getAllocatable().put("nvidia.com/gpu", new Quantity("8"));
+    machine = new OneGpuMachine(client, NODE);
   }
 
   @AfterEach
   void down() {
-    client.resources(NumaPolicy.class).delete();
-    FakePlugins.deleteAll(client);
-    await("the node is let go")
-        .atMost(Lab.PATIENCE)
-        .until(() -> client.resources(NumaNodeState.class).list().getItems().isEmpty());
-    client.nodes().delete();
+    machine.close();
     client.resources(NodeResourceTopology.class).delete();
-    machines.close();
-    assertThat(machines.violations()).isEmpty();
   }
 
   /** One look at every provider; of all of them there is in the end what was there before. */
