@@ -4,13 +4,12 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"numaoperator.io/tools/judge"
 )
 
 func main() {
@@ -20,24 +19,11 @@ func main() {
 	}
 	script, err := os.ReadFile(os.Args[1])
 	if err != nil {
-		fail(err)
+		judge.Fail(err)
 	}
-	objects := json.NewDecoder(os.Stdin)
-	for {
-		var object map[string]any
-		err := objects.Decode(&object)
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			fail(err)
-		}
-		health, err := health(string(script), object)
-		if err != nil {
-			fail(err)
-		}
-		fmt.Println(health)
-	}
+	judge.Each(func(object map[string]any) (string, error) {
+		return health(string(script), object)
+	})
 }
 
 func health(script string, object map[string]any) (string, error) {
@@ -89,9 +75,4 @@ func value(state *lua.LState, of any) lua.LValue {
 	default:
 		return lua.LNil
 	}
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
 }

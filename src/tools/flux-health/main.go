@@ -5,15 +5,14 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/ext"
 	"sigs.k8s.io/yaml"
+
+	"numaoperator.io/tools/judge"
 )
 
 type expressions struct {
@@ -29,28 +28,15 @@ func main() {
 	}
 	text, err := os.ReadFile(os.Args[1])
 	if err != nil {
-		fail(err)
+		judge.Fail(err)
 	}
 	var check expressions
 	if err := yaml.Unmarshal(text, &check); err != nil {
-		fail(err)
+		judge.Fail(err)
 	}
-	objects := json.NewDecoder(os.Stdin)
-	for {
-		var object map[string]any
-		err := objects.Decode(&object)
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			fail(err)
-		}
-		status, err := health(check, object)
-		if err != nil {
-			fail(err)
-		}
-		fmt.Println(status)
-	}
+	judge.Each(func(object map[string]any) (string, error) {
+		return health(check, object)
+	})
 }
 
 func health(check expressions, object map[string]any) (string, error) {
@@ -99,9 +85,4 @@ func evaluate(expression string, object map[string]any) (bool, error) {
 		return false, fmt.Errorf("not a boolean but %v", result.Type())
 	}
 	return holds, nil
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
 }

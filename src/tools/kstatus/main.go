@@ -4,39 +4,24 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
+
+	"numaoperator.io/tools/judge"
 )
 
 func main() {
-	objects := json.NewDecoder(os.Stdin)
-	for {
-		var text json.RawMessage
-		err := objects.Decode(&text)
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			fail(err)
-		}
+	judge.Each(func(text json.RawMessage) (string, error) {
 		object := unstructured.Unstructured{}
 		if err := object.UnmarshalJSON(text); err != nil {
-			fail(err)
+			return "", err
 		}
 		result, err := status.Compute(&object)
 		if err != nil {
-			fail(err)
+			return "", err
 		}
-		fmt.Printf("%s: %s\n", result.Status, result.Message)
-	}
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+		return fmt.Sprintf("%s: %s", result.Status, result.Message), nil
+	})
 }
