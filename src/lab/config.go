@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -31,13 +32,14 @@ func nodeAddress(index int) string { return fmt.Sprintf("10.88.%d.%d", 1+index/2
 
 // LabConfig is what `up` was asked for.
 type LabConfig struct {
-	Dir      string            `json:"dir"`
-	Binary   string            `json:"binary"`
-	Server   string            `json:"server"`
-	Audit    bool              `json:"audit,omitempty"`
-	Images   map[string]string `json:"images,omitempty"`
-	JavaHome string            `json:"javaHome,omitempty"`
-	Nodes    []NodeSpec        `json:"nodes"`
+	Dir       string            `json:"dir"`
+	Binary    string            `json:"binary"`
+	Server    string            `json:"server"`
+	Audit     bool              `json:"audit,omitempty"`
+	NodeGrace time.Duration     `json:"nodeGrace"`
+	Images    map[string]string `json:"images,omitempty"`
+	JavaHome  string            `json:"javaHome,omitempty"`
+	Nodes     []NodeSpec        `json:"nodes"`
 }
 
 // NodeSpec is one machine.

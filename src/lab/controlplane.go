@@ -60,7 +60,7 @@ func newControlPlane(d layout, config LabConfig, r *reaper) (*controlPlane, erro
 	c.api = program("kube-apiserver", api...)
 	c.manager = program("kube-controller-manager", pki("kubeconfig", "controller-manager.conf"), pki("root-ca-file", "ca.crt"),
 		pki("service-account-private-key-file", "sa.key"), pki("cluster-signing-cert-file", "ca.crt"), pki("cluster-signing-key-file", "ca.key"),
-		"--use-service-account-credentials=true", "--allocate-node-cidrs=false", "--node-monitor-grace-period=20s",
+		"--use-service-account-credentials=true", "--allocate-node-cidrs=false", "--node-monitor-grace-period="+config.NodeGrace.String(),
 		"--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=0")
 	c.sched = program("kube-scheduler", pki("kubeconfig", "scheduler.conf"), "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=0")
 	return c, nil

@@ -34,7 +34,7 @@ var commands = map[string]func(args []string) error{
 
 const usage = `numalab: a Kubernetes lab with made-up NUMA machines (see README.md)
 
-  numalab up --dir DIR [--nodes N] [--name-prefix P] [node flags] [--image NAME=DIR]... [--audit] [--no-nodes]
+  numalab up --dir DIR [--nodes N] [--name-prefix P] [node flags] [--image NAME=DIR]... [--audit] [--no-nodes] [--node-grace 20s]
   numalab down [--purge]                       end everything; idempotent
   numalab status                               the summary that 'up' printed, as of now
   numalab node add NAME [node flags] | stop NAME | start NAME | reboot NAME [--memory-per-zone Q] [...]

@@ -29,6 +29,7 @@ func cmdUp(args []string) error {
 	f.IntVar(&count, "nodes", 4, "nodes to start with")
 	f.StringVar(&prefix, "name-prefix", "gpu-", "nodes are called PREFIX1, PREFIX2, …")
 	f.BoolVar(&noNodes, "no-nodes", false, "the control plane alone")
+	f.DurationVar(&config.NodeGrace, "node-grace", 20*time.Second, "a node that is silent for so long is NotReady (Kubernetes' default is 50s)")
 	f.BoolVar(&config.Audit, "audit", false, "write DIR/audit.log")
 	f.Func("image", "NAME=DIR: an image whose containers see DIR at "+imageMount, func(v string) error {
 		name, dir, ok := strings.Cut(v, "=")

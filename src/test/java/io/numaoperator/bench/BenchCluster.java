@@ -36,7 +36,7 @@ final class BenchCluster implements AutoCloseable {
    */
   static BenchCluster start(Path directory) throws IOException {
     Files.createDirectories(directory);
-    var lab = Lab.up("--no-nodes");
+    var lab = Lab.up("--no-nodes", "--node-grace=50s");
     // the requests of thousands of kubelets would weigh in the log
     Files.writeString(lab.file("audit-policy.yaml"), AuditLog.policy(OPERATOR));
     lab.numalab("apiserver", "stop");

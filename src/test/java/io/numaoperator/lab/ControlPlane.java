@@ -26,7 +26,7 @@ public final class ControlPlane implements QuarkusTestResourceLifecycleManager {
 
   @Override
   public Map<String, String> start() {
-    lab = Lab.up("--no-nodes");
+    lab = Lab.up("--no-nodes", "--node-grace=50s");
     lab.kubectl("apply", "-k", "config/crd");
     lab.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=180s");
     lab.kubectl("create", "namespace", "numa-operator-system");

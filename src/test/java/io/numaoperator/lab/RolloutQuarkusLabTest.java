@@ -135,7 +135,7 @@ class RolloutQuarkusLabTest {
             rollout.maxUnavailable = new IntOrString("10%");
             rollout.canary = new RolloutPolicy.Canary();
             rollout.canary.nodes = 2;
-            rollout.canary.soak = "8s";
+            rollout.canary.soak = "12s"; // 200 nodes are told of it meanwhile
           });
       awaitReason("n-199", "WaitingForCanary", "soak until");
       assertThat(watch.cordoned()).hasSize(2);

@@ -185,7 +185,7 @@ final class SimulatedNodes implements AutoCloseable {
             .endStatus()
             .build();
     change.accept(node);
-    lease(name);
+    leases().resource(lease(name)).create();
     client.resource(node).create();
   }
 
@@ -249,26 +249,23 @@ final class SimulatedNodes implements AutoCloseable {
 
   private void renew(String name) {
     leases()
-        .withName(name)
+        .resource(lease(name))
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
             "{\"spec\": {\"renewTime\": \"%s\"}}".formatted(MICRO_TIME.format(Instant.now())));
   }
 
-  private void lease(String name) {
-    leases()
-        .resource(
-            new LeaseBuilder()
-                .withNewMetadata()
-                .withName(name)
-                .endMetadata()
-                .withNewSpec()
-                .withHolderIdentity(name)
-                .withLeaseDurationSeconds(40)
-                .withRenewTime(Instant.now().truncatedTo(ChronoUnit.MICROS).atZone(ZoneOffset.UTC))
-                .endSpec()
-                .build())
-        .create();
+  private static Lease lease(String name) {
+    return new LeaseBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .endMetadata()
+        .withNewSpec()
+        .withHolderIdentity(name)
+        .withLeaseDurationSeconds(40)
+        .withRenewTime(Instant.now().truncatedTo(ChronoUnit.MICROS).atZone(ZoneOffset.UTC))
+        .endSpec()
+        .build();
   }
 
   private NonNamespaceOperation<Lease, LeaseList, Resource<Lease>> leases() {
