@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -8,6 +9,7 @@ import io.numaoperator.api.admission.MutatingAdmissionPolicy;
 import io.numaoperator.plan.ClusterFacts;
 import io.numaoperator.plan.ClusterVersion;
 import io.numaoperator.plan.KubernetesRelease;
+import io.numaoperator.plan.device.VgpuResources;
 import io.numaoperator.plan.scheduler.KaiFacts;
 import io.numaoperator.plan.scheduler.SchedulerFacts;
 import io.numaoperator.plan.scheduler.TopologyRevision;
@@ -51,27 +53,27 @@ class Cluster {
 
   /** Goes through all nodes: asked for once a pass, and handed on. */
   ClusterFacts facts() {
-    var kubelets = kubelets();
+    var nodes = selected();
+    var kubelets = nodes.stream().map(Nodes::kubeletVersion).collect(Collectors.toSet());
     return new ClusterFacts(
         settings.namespace(),
         settings.image(),
         server,
         oldest(kubelets),
-        false,
+        VgpuResources.areAllocatable(nodes),
         release,
         rancher(kubelets),
         validatingAdmissionPolicies);
   }
 
-  /** The versions of those that policies select. */
-  private Set<String> kubelets() {
+  /** The nodes of all policies. */
+  private List<Node> selected() {
     var policies = cache.livePolicies();
     return cache
         .nodes()
         .list()
         .filter(node -> policies.stream().anyMatch(p -> Nodes.isSelected(p, node)))
-        .map(Nodes::kubeletVersion)
-        .collect(Collectors.toSet());
+        .toList();
   }
 
   /** Their kubelets' versions say so: v1.34.1+k3s1, v1.34.1+rke2r1. */

@@ -17,6 +17,7 @@ import io.numaoperator.plan.delivery.PlannedNode;
 import io.numaoperator.plan.device.DevicePluginProvider;
 import io.numaoperator.plan.device.DevicePluginProvider.NodePool;
 import io.numaoperator.plan.device.DevicePluginProviders;
+import io.numaoperator.plan.device.VgpuResources;
 import io.numaoperator.plan.scheduler.KaiFacts;
 import io.numaoperator.plan.scheduler.KaiFacts.Installation;
 import io.numaoperator.plan.scheduler.SchedulerFacts;
@@ -104,7 +105,8 @@ public final class Renderer {
             .flatMap(v -> ClusterVersion.parse(v).stream())
             .min(Comparator.naturalOrder())
             .orElse(server),
-        false,
+        VgpuResources.areAllocatable(
+            owners.keySet().stream().flatMap(name -> inventory.node(name).stream()).toList()),
         KubernetesRelease.parse(settings.server())
             .orElseThrow(
                 () ->

@@ -23,8 +23,9 @@ final class NodeResourceTopologyMatch implements SchedulerProvider {
       return new Provision.Refused(
           "HAMiSchedulesItsOwnPods",
           "NodeResourceTopologyMatch rejects every pod that requests a resource absent from the"
-              + " node's allocatable, and HAMi's nvidia.com/gpumem and nvidia.com/gpucores are:"
-              + " HAMi's own scheduler places its pods; use scheduler.provider None or External");
+              + " node's allocatable, and HAMi's nvidia.com/gpumem and nvidia.com/gpucores are (HAMi's"
+              + " Helm value mockDevicePlugin.enabled would put them there): HAMi's own scheduler"
+              + " places its pods; use scheduler.provider None or External");
     }
     var plugin = settings(input.setting());
     var image =
