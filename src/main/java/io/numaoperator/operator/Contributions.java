@@ -59,8 +59,7 @@ class Contributions {
     nothing.setKind(object.getKind());
     nothing.setMetadata(new ObjectMetaBuilder().withName(object.getMetadata().getName()).build());
     client
-        .resources(object.getClass())
-        .withName(object.getMetadata().getName())
+        .resource(object)
         .patch(
             new PatchContext.Builder()
                 .withPatchType(PatchType.SERVER_SIDE_APPLY)

@@ -142,11 +142,7 @@ class Writer {
             Map.of("resourceVersion", current.getMetadata().getResourceVersion()),
             "spec",
             spec);
-    var written =
-        client
-            .resources(NumaNodeState.class)
-            .withName(current.getMetadata().getName())
-            .patch(merge(manager), Serialization.asJson(body));
+    var written = client.resource(current).patch(merge(manager), Serialization.asJson(body));
     cache.states().wrote(written);
     return written;
   }
@@ -213,8 +209,7 @@ class Writer {
                 finalizers));
     var written =
         client
-            .resources(NumaPolicy.class)
-            .withName(current.getMetadata().getName())
+            .resource(current)
             .patch(merge(Names.OPERATOR_FIELD_MANAGER), Serialization.asJson(body));
     if (written.getMetadata().getDeletionTimestamp() == null || there) {
       cache.policies().wrote(written); // else it is gone
@@ -316,8 +311,7 @@ class Writer {
         .nodes()
         .wrote(
             client
-                .nodes()
-                .withName(node.getMetadata().getName())
+                .resource(node)
                 .patch(merge(Names.OPERATOR_FIELD_MANAGER), Serialization.asJson(body)));
   }
 

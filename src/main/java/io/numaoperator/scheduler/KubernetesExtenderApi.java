@@ -2,7 +2,7 @@ package io.numaoperator.scheduler;
 
 import io.fabric8.kubernetes.api.model.Binding;
 import io.fabric8.kubernetes.api.model.BindingBuilder;
-import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -57,10 +57,7 @@ final class KubernetesExtenderApi implements ExtenderApi {
                 annotation));
     try {
       return Optional.of(
-          client
-              .resources(NodeResourceTopology.class)
-              .withName(seen.getMetadata().getName())
-              .patch(MERGE, client.getKubernetesSerialization().asJson(patch)));
+          client.resource(seen).patch(MERGE, client.getKubernetesSerialization().asJson(patch)));
     } catch (KubernetesClientException refused) {
       if (refused.getCode() == HttpURLConnection.HTTP_CONFLICT
           || refused.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
@@ -92,8 +89,7 @@ final class KubernetesExtenderApi implements ExtenderApi {
   public void wake(String node, String topologyVersion) {
     var patch = Map.of("metadata", Map.of("annotations", Map.of(WAKE_ANNOTATION, topologyVersion)));
     client
-        .resources(Node.class)
-        .withName(node)
+        .resource(new NodeBuilder().withNewMetadata().withName(node).endMetadata().build())
         .patch(MERGE, client.getKubernetesSerialization().asJson(patch));
   }
 }
