@@ -480,16 +480,29 @@ class InterruptionLabTest {
   @Test
   @Order(3)
   void aStaleLeaderStartsNothing() {
-    // stopped, it answers no probe, and is not to be ended for that
+    // stopped, it answers no probe, and is not to be ended for that; the lab's pods have the ports
+    // of
+    // their node, so two of them cannot be on one
     lab.kubectl(
         "-n",
         NAMESPACE,
         "patch",
         "deployment",
         "numa-operator",
-        "--patch={\"spec\": {\"template\": {\"spec\": {\"containers\":"
-            + " [{\"name\": \"operator\", \"livenessProbe\": null}]}}}}");
+        """
+        --patch=
+        spec:
+          template:
+            spec:
+              containers: [{name: operator, livenessProbe: null}]
+              affinity:
+                podAntiAffinity:
+                  requiredDuringSchedulingIgnoredDuringExecution:
+                  - topologyKey: kubernetes.io/hostname
+                    labelSelector: {matchLabels: {app.kubernetes.io/name: numa-operator}}
+        """);
     scale(2);
+    lab.kubectl("-n", NAMESPACE, "rollout", "status", "deployment/numa-operator", "--timeout=300s");
     Lab.atOnce(
         NODES,
         node -> {
