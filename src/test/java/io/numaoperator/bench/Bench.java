@@ -25,7 +25,9 @@ public final class Bench {
   public static void main(String[] words) throws Exception {
     var parts =
         List.of(
-            System.getProperty("bench.parts", "operator scheduler per-node").strip().split("\\s+"));
+            System.getProperty("bench.parts", "agent operator scheduler per-node")
+                .strip()
+                .split("\\s+"));
     var sizes =
         Arrays.stream(System.getProperty("bench.sizes", "100 1000 5000").strip().split("\\s+"))
             .map(Integer::parseInt)
@@ -48,6 +50,17 @@ public final class Bench {
           each(part, sizes, scheduler::run, wrong);
           wrong.addAll(scheduler.wrong());
           System.out.println(scheduler.report().markdown());
+        }
+        case "agent" -> {
+          var agent = new AgentPart(DIRECTORY, deadline);
+          try {
+            agent.run();
+          } catch (Deadline.OutOfTimeException e) {
+            System.out.println("LEFT OUT: agent: " + e.getMessage());
+          } catch (OperatorPart.WrongException e) {
+            wrong.add("agent: " + e.getMessage());
+          }
+          System.out.println(agent.report().markdown());
         }
         case "per-node" -> System.out.println(PerNodePart.run(DIRECTORY).markdown());
         default -> throw new IllegalArgumentException("no such part: " + part);

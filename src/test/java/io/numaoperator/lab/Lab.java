@@ -141,7 +141,7 @@ public final class Lab implements AutoCloseable {
   }
 
   /** The operator as a person installs it; returns when it is ready. */
-  void install() {
+  public void install() {
     kubectl("apply", "-k", "config/default");
     kubectl(
         "-n",
@@ -155,7 +155,7 @@ public final class Lab implements AutoCloseable {
   // ---- the operator's objects
 
   /** The sample policy, with a window that a test can wait for. */
-  static NumaPolicy sample() {
+  public static NumaPolicy sample() {
     try {
       var policy =
           Serialization.unmarshal(
@@ -193,7 +193,7 @@ public final class Lab implements AutoCloseable {
   }
 
   /** Of the policy's spec as it is now. */
-  Optional<Condition> policyCondition(String policy, String type) {
+  public Optional<Condition> policyCondition(String policy, String type) {
     return Optional.ofNullable(client.resources(NumaPolicy.class).withName(policy).get())
         .filter(p -> p.getStatus() != null)
         .filter(p -> p.getMetadata().getGeneration().equals(p.getStatus().observedGeneration))
@@ -220,7 +220,7 @@ public final class Lab implements AutoCloseable {
         .until(() -> policyCondition(policy, type), c -> c.isPresent() && as.test(c.get()));
   }
 
-  static boolean isTrue(Condition c) {
+  public static boolean isTrue(Condition c) {
     return c.status == Condition.Status.True;
   }
 
