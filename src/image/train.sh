@@ -12,13 +12,15 @@ app=$1/opt/numa-operator
 (cd "$app/quarkus-app" && printf '%s\n' quarkus/transformed-bytecode.jar quarkus/generated-bytecode.jar app/*.jar lib/boot/*.jar \
   lib/main/*.jar) >"$app/operator.classpath"
 stage_up "$1"
+# of the machine that makes the cache, nothing may be in it
+portable="-XX:+UnlockDiagnosticVMOptions -XX:-AOTAdapterCaching -XX:-AOTStubCaching"
 options() { sed -n "s/^: \"\${$1=\(.*\)}\"/\1/p" "$app/bin/numa-operator"; }
 for program in operator agent; do
   variable=NUMA_${program^^}_JAVA_OPTIONS
   # shellcheck disable=SC2154 # of stage.sh
   mkdir -p "$work/$program"
   chmod 777 "$work/$program"
-  "stage_$program" "$variable=$(options "$variable") -XX:AOTCacheOutput=/tmp/stage/$program/cache"
+  "stage_$program" "$variable=$(options "$variable") $portable -XX:AOTCacheOutput=/tmp/stage/$program/cache"
   sleep 3 # what it does once it is ready
   kill "$pid"
   wait "$pid" || true # it makes the cache at its end

@@ -81,10 +81,14 @@ class LauncherTest {
         .contains(
             "-XX:AOTCache=" + home + "/operator.aot",
             "-XX:ArchiveRelocationMode=0",
+            "-XX:-AOTAdapterCaching", // machine code of the CPU that made the cache
+            "-XX:-AOTStubCaching",
             "H/quarkus-app/quarkus/t.jar:H/quarkus-app/lib/main/d.jar"
                 .replace("H", home.toString()))
         .endsWith("io.quarkus.runner.GeneratedMain");
-    assertThat(run(bundled, "agent")).contains("-XX:AOTCache=" + home + "/agent.aot");
+    assertThat(run(bundled, "agent"))
+        .contains(
+            "-XX:AOTCache=" + home + "/agent.aot", "-XX:-AOTAdapterCaching", "-XX:-AOTStubCaching");
     for (var program : List.of("operator", "agent")) {
       assertThat(run(Map.of(), program)).noneMatch(word -> word.contains("AOTCache"));
     }
