@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -55,6 +56,7 @@ final class AgentPart {
   }
 
   void run() throws Exception {
+    // the operator has to be somewhere while the node is changed
     try (var lab = Lab.up("--nodes", "2", "--name-prefix", "bench-")) {
       lab.install();
       lab.client().resource(Lab.sample()).create();
@@ -242,7 +244,7 @@ final class AgentPart {
       }
 
       private Set<String> uids() throws IOException {
-        var uids = ConcurrentHashMap.<String>newKeySet();
+        var uids = new HashSet<String>();
         mapper
             .readTree(Files.readString(stateFile))
             .path("entries")
