@@ -2,6 +2,7 @@ package io.numaoperator.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -11,9 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -36,6 +37,7 @@ final class AgentPart {
   private static final Duration IDLE = Duration.ofSeconds(60);
   private static final Duration LOOK = Duration.ofMillis(5);
   private static final int MOST_PODS = 110;
+  private static final int CONNECTIONS = 8;
 
   private static final Duration CHURN = Duration.ofSeconds(30);
   private static final Duration EVERY = Duration.ofMillis(100);
@@ -61,7 +63,9 @@ final class AgentPart {
       lab.install();
       lab.client().resource(Lab.sample()).create();
       deadline.await(LIMIT, "the node is ready", () -> isReady(lab));
-      new Run(lab).run();
+      try (var api = new RawApi(lab.client().getConfiguration(), CONNECTIONS)) {
+        new Run(lab, api).run();
+      }
     }
   }
 
@@ -92,13 +96,13 @@ final class AgentPart {
 
     private final Map<Integer, Long> withdrawn = new ConcurrentHashMap<>();
     private final Map<String, Long> deleted = new ConcurrentHashMap<>();
-    private final Map<String, Long> allocatable = new TreeMap<>();
+    private volatile boolean seen;
 
-    Run(Lab lab) throws IOException {
+    Run(Lab lab, RawApi api) throws IOException {
       client = lab.client();
       stateFile = lab.kubeletFile(NODE, "memory_manager_state");
       pid = agent();
-      api = new RawApi(client.getConfiguration(), 8);
+      this.api = api;
     }
 
     void run() throws Exception {
@@ -106,7 +110,6 @@ final class AgentPart {
       churn();
       fill();
       idle(MOST_PODS + " pods");
-      api.close();
     }
 
     // ---- idle
@@ -125,7 +128,7 @@ final class AgentPart {
     }
 
     private void fill() throws Exception {
-      int there = onNode();
+      int there = onNode().size();
       for (int i = there; i < MOST_PODS; i++) {
         create("idle-" + i, 16L << 20);
       }
@@ -144,7 +147,7 @@ final class AgentPart {
           var pods = api.watch("/api/v1/namespaces/default/pods", "", this::pod);
           var threads = Executors.newVirtualThreadPerTaskExecutor();
           var looks = new Looks()) {
-        await("the topology is published", () -> !allocatable.isEmpty());
+        await("the topology is published", () -> seen);
         var lives = new AtomicInteger();
         for (; System.nanoTime() - began < CHURN.toNanos(); begun++) {
           int slot = begun % SLOTS;
@@ -196,10 +199,8 @@ final class AgentPart {
       for (var zone : event.path("object").path("zones")) {
         for (var resource : zone.path("resources")) {
           if (resource.path("name").asText().equals("memory")) {
-            long free = amount(resource.path("available"));
-            long all = amount(resource.path("allocatable"));
-            allocatable.putIfAbsent(zone.path("name").asText(), all);
-            used += all - free;
+            used += amount(resource.path("allocatable")) - amount(resource.path("available"));
+            seen = true;
           }
         }
       }
@@ -285,26 +286,12 @@ final class AgentPart {
       return client.resource(pod).create().getMetadata().getUid();
     }
 
-    private int onNode() {
-      return client
-          .pods()
-          .inAnyNamespace()
-          .withField("spec.nodeName", NODE)
-          .list()
-          .getItems()
-          .size();
+    private List<Pod> onNode() {
+      return client.pods().inAnyNamespace().withField("spec.nodeName", NODE).list().getItems();
     }
 
     private long running() {
-      return client
-          .pods()
-          .inAnyNamespace()
-          .withField("spec.nodeName", NODE)
-          .list()
-          .getItems()
-          .stream()
-          .filter(pod -> "Running".equals(pod.getStatus().getPhase()))
-          .count();
+      return onNode().stream().filter(pod -> "Running".equals(pod.getStatus().getPhase())).count();
     }
 
     private void await(String what, BooleanSupplier condition) throws InterruptedException {
@@ -312,21 +299,13 @@ final class AgentPart {
     }
 
     private static long agent() throws IOException {
-      try (var processes = Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
-        for (var process : processes) {
-          try {
-            if (Files.readString(process.resolve("cmdline"))
-                    .contains("numaoperator.agent.AgentMain")
-                && Files.readString(process.resolve("environ"))
-                    .contains("NODE_NAME=" + NODE + "\0")) {
-              return Long.parseLong(process.getFileName().toString());
-            }
-          } catch (IOException e) {
-            // it has ended
-          }
-        }
-      }
-      throw new IllegalStateException("no agent runs for " + NODE);
+      return Usage.pidOf(
+              process ->
+                  Files.readString(process.resolve("cmdline"))
+                          .contains("numaoperator.agent.AgentMain")
+                      && Files.readString(process.resolve("environ"))
+                          .contains("NODE_NAME=" + NODE + "\0"))
+          .orElseThrow(() -> new IllegalStateException("no agent runs for " + NODE));
     }
   }
 }

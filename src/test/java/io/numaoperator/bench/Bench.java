@@ -53,13 +53,7 @@ public final class Bench {
         }
         case "agent" -> {
           var agent = new AgentPart(DIRECTORY, deadline);
-          try {
-            agent.run();
-          } catch (Deadline.OutOfTimeException e) {
-            System.out.println("LEFT OUT: agent: " + e.getMessage());
-          } catch (OperatorPart.WrongException e) {
-            wrong.add("agent: " + e.getMessage());
-          }
+          one(part, agent::run, wrong);
           System.out.println(agent.report().markdown());
         }
         case "per-node" -> System.out.println(PerNodePart.run(DIRECTORY).markdown());
@@ -77,13 +71,21 @@ public final class Bench {
   private static void each(String part, List<Integer> sizes, Part run, List<String> wrong)
       throws Exception {
     for (int size : sizes) {
-      try {
-        run.run(size);
-      } catch (OperatorPart.WrongException e) {
-        wrong.add(part + ", " + size + " nodes: " + e.getMessage());
-      } catch (Deadline.OutOfTimeException e) {
-        System.out.printf("LEFT OUT: %s, %d nodes: %s%n", part, size, e.getMessage());
-      }
+      one(part + ", " + size + " nodes", () -> run.run(size), wrong);
+    }
+  }
+
+  private interface Run {
+    void run() throws Exception;
+  }
+
+  private static void one(String what, Run run, List<String> wrong) throws Exception {
+    try {
+      run.run();
+    } catch (OperatorPart.WrongException e) {
+      wrong.add(what + ": " + e.getMessage());
+    } catch (Deadline.OutOfTimeException e) {
+      System.out.printf("LEFT OUT: %s: %s%n", what, e.getMessage());
     }
   }
 

@@ -2,7 +2,6 @@ package io.numaoperator.bench;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -46,14 +45,26 @@ record Usage(Duration cpu, long resident, long peak) {
 
   /** The process that was started as exactly this program. */
   static Optional<Long> pidOf(Path program) throws IOException {
+    return pidOf(
+        process -> Files.readString(process.resolve("cmdline")).startsWith(program + "\0"));
+  }
+
+  /** What a process is known by. */
+  interface Known {
+    /**
+     * @param process its directory in /proc
+     */
+    boolean is(Path process) throws IOException;
+  }
+
+  static Optional<Long> pidOf(Known known) throws IOException {
     try (var processes = Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
       for (var process : processes) {
         try {
-          var command = Files.readString(process.resolve("cmdline"));
-          if (command.startsWith(program + "\0")) {
+          if (known.is(process)) {
             return Optional.of(Long.parseLong(process.getFileName().toString()));
           }
-        } catch (NoSuchFileException e) {
+        } catch (IOException e) {
           // it has ended
         }
       }

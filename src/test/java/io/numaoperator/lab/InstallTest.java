@@ -140,6 +140,7 @@ class InstallTest {
     var changed = configurations();
     KUSTOMIZE.remove();
     leaves(LEFT_IN_THE_WRONG_ORDER, LABELS);
+    assertThat(NODES).noneMatch(lab::isCordoned);
     assertThat(configurations()).isEqualTo(changed);
   }
 

@@ -481,8 +481,7 @@ class InterruptionLabTest {
   @Order(3)
   void aStaleLeaderStartsNothing() {
     // stopped, it answers no probe, and is not to be ended for that; the lab's pods have the ports
-    // of
-    // their node, so two of them cannot be on one
+    // of their node, so two of them cannot be on one
     lab.kubectl(
         "-n",
         NAMESPACE,
