@@ -1,5 +1,6 @@
 package io.numaoperator;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
@@ -7,10 +8,13 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
 
 /** The house of DESIGN: who may use whom, and what a pure package may not touch. */
 @AnalyzeClasses(packages = "io.numaoperator", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -181,6 +185,19 @@ class HouseTest {
           .resideOutsideOfPackage("io.numaoperator.agent.podresources..")
           .should()
           .notBeFinal();
+
+  /** Listed at once, the Nodes and pods of a big cluster take more memory than a container has. */
+  @ArchTest
+  static final ArchRule whatIsWatchedIsListedByPages =
+      classes()
+          .that(describe("start informers", type -> calls(type, "runnableInformer", "inform")))
+          .should(ArchCondition.from(describe("list by pages", type -> calls(type, "withLimit"))));
+
+  private static boolean calls(JavaClass type, String... methods) {
+    return type.getMethodCallsFromSelf().stream()
+        .filter(call -> call.getTargetOwner().getPackageName().startsWith("io.fabric8."))
+        .anyMatch(call -> List.of(methods).contains(call.getName()));
+  }
 
   @ArchTest
   static final ArchRule onlyTheOperatorIsManaged =

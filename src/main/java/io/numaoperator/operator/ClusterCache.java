@@ -2,6 +2,7 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaNodeState;
@@ -64,9 +65,15 @@ public class ClusterCache {
             client
                 .pods()
                 .inNamespace(settings.namespace())
-                .withLabels(java.util.Map.of("app.kubernetes.io/name", AgentPlan.NAME)));
+                .withLabels(java.util.Map.of("app.kubernetes.io/name", AgentPlan.NAME)),
+            ClusterCache::trimAgent);
     proofPods =
         Store.ofPods(client.pods().inNamespace(settings.namespace()).withLabel(Names.PROOF_LABEL));
+  }
+
+  /** Agents are alike: where one runs is all that is read of its spec. */
+  private static void trimAgent(Pod pod) {
+    pod.setSpec(new PodSpecBuilder().withNodeName(pod.getSpec().getNodeName()).build());
   }
 
   @PreDestroy

@@ -2,6 +2,7 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.fabric8.kubernetes.api.model.NodeStatusBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.api.Names;
 import io.numaoperator.api.NumaPolicy;
@@ -31,9 +32,17 @@ final class Nodes {
 
   private Nodes() {}
 
-  /** Takes from a Node what nobody reads, and what is much. */
+  /** Takes from a Node what nobody reads. */
   static void trim(Node node) {
-    Optional.ofNullable(node.getStatus()).ifPresent(status -> status.setImages(List.of()));
+    Optional.ofNullable(node.getStatus())
+        .ifPresent(
+            status ->
+                node.setStatus(
+                    new NodeStatusBuilder()
+                        .withNodeInfo(status.getNodeInfo())
+                        .withAllocatable(status.getAllocatable())
+                        .withConditions(readyCondition(node).stream().toList())
+                        .build()));
   }
 
   static boolean isSelected(NumaPolicy policy, Node node) {

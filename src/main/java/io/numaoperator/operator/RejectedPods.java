@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
+import io.numaoperator.api.ListPage;
 import io.numaoperator.explain.ExplainedLoop;
 import io.numaoperator.explain.Loop;
 import io.numaoperator.explain.Rejection;
@@ -85,6 +86,7 @@ class RejectedPods {
                 .pods()
                 .inAnyNamespace()
                 .withField("status.phase", "Failed")
+                .withLimit(ListPage.SIZE)
                 .runnableInformer(0)
                 .removeNamespaceIndex()
                 .itemStore(

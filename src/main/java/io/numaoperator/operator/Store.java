@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.dsl.Listable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.numaoperator.api.ListPage;
 import java.net.HttpURLConnection;
 import java.util.Map;
 import java.util.Optional;
@@ -39,7 +40,7 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
    * @throws KubernetesClientException if the API server refuses, or has no such kind
    */
   Store(Informable<T> source) {
-    this(source.runnableInformer(0));
+    this(informer(source));
   }
 
   /**
@@ -48,17 +49,25 @@ final class Store<T extends HasMetadata> implements AutoCloseable {
    * @param trim takes them from an object, beside its managed fields
    */
   static <T extends HasMetadata> Store<T> trimmed(Informable<T> source, Consumer<T> trim) {
-    return new Store<>(source.runnableInformer(0).itemStore(new TrimmedItems<>(trim)));
+    return new Store<>(informer(source).itemStore(new TrimmedItems<>(trim)));
   }
 
   /** The same for pods, which are also found by their node. */
   static Store<Pod> ofPods(Informable<Pod> source) {
+    return ofPods(source, pod -> {});
+  }
+
+  /** The same, without fields that nobody reads. */
+  static Store<Pod> ofPods(Informable<Pod> source, Consumer<Pod> trim) {
     return new Store<>(
-        source
-            .runnableInformer(0)
+        informer(source)
             .removeNamespaceIndex()
-            .itemStore(new TrimmedItems<Pod>(pod -> {}))
+            .itemStore(new TrimmedItems<>(trim))
             .addIndexers(Map.of(BY_NODE, pod -> nodeOf(pod).stream().toList())));
+  }
+
+  private static <T> SharedIndexInformer<T> informer(Informable<T> source) {
+    return source.withLimit(ListPage.SIZE).runnableInformer(0);
   }
 
   private static Optional<String> nodeOf(Pod pod) {

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
+import io.numaoperator.api.ListPage;
 import io.numaoperator.api.nrt.NodeResourceTopology;
 import io.numaoperator.scheduler.tls.MutualTls;
 import java.io.IOException;
@@ -200,6 +201,7 @@ public final class SchedulerExtender implements AutoCloseable {
         // a pod that ends leaves the list, which its watch shows as a deletion
         .withoutField("status.phase", "Succeeded")
         .withoutField("status.phase", "Failed")
+        .withLimit(ListPage.SIZE)
         .runnableInformer(0)
         .removeNamespaceIndex()
         // what is needed of a pod is in the state
@@ -254,6 +256,7 @@ public final class SchedulerExtender implements AutoCloseable {
   private SharedIndexInformer<NodeResourceTopology> topologyInformer(KubernetesClient client) {
     return client
         .resources(NodeResourceTopology.class)
+        .withLimit(ListPage.SIZE)
         .runnableInformer(0)
         // what is needed of it is in the state
         .itemStore(
