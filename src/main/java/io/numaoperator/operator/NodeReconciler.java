@@ -11,6 +11,7 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
+import io.numaoperator.api.ListPage;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.plan.SharedSettings;
@@ -26,11 +27,13 @@ import java.util.Optional;
 @ControllerConfiguration(
     name = "node",
     generationAwareEventProcessing = false,
-    informer = @Informer(itemStore = PrimaryStubs.class, onUpdateFilter = ToldByOurCache.class))
+    informer =
+        @Informer(
+            itemStore = PrimaryStubs.class,
+            onUpdateFilter = ToldByOurCache.class,
+            informerListLimit = ListPage.SIZE))
 @GradualRetry(maxAttempts = PolicyReconciler.FOR_EVER, maxInterval = PolicyReconciler.LONGEST_PAUSE)
 class NodeReconciler implements Reconciler<NumaNodeState> {
-  private static final Duration SOON = Duration.ofSeconds(3);
-
   /** That an attempt was abandoned is told by the clock alone. */
   private static final Duration RELEASE_AGAIN = Duration.ofMinutes(1);
 
@@ -95,9 +98,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     if (parts.isToBeLookedAtAgain(state)) {
       return UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(LOOK_AGAIN);
     }
-    return parts.schedulerState() instanceof SchedulerState.Down
-        ? UpdateControl.<NumaNodeState>noUpdate().rescheduleAfter(SOON)
-        : UpdateControl.noUpdate();
+    return UpdateControl.noUpdate();
   }
 
   private Optional<NumaPolicy> owner(NumaNodeState state, Node node) {
@@ -180,14 +181,20 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
                     .forEach(
                         s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
     waits.onChange(node -> cluster.propagateEvent(new ResourceID(node)));
-    Runnable all =
+    parts.onNodeChange(
+        concerned ->
+            cache
+                .states()
+                .list()
+                .map(state -> state.getMetadata().getName())
+                .filter(concerned)
+                .forEach(node -> cluster.propagateEvent(new ResourceID(node))));
+    deliveries.onChange(
         () ->
             cache
                 .states()
                 .list()
-                .forEach(s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName())));
-    parts.onChange(all);
-    deliveries.onChange(all);
+                .forEach(s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
     return List.of(cluster);
   }
 }

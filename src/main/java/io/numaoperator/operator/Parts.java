@@ -29,7 +29,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
@@ -85,12 +87,23 @@ class Parts {
     this.cluster = cluster;
   }
 
+  /**
+   * @param action called when a policy's parts may have to be applied anew, or stand otherwise now
+   */
   void onChange(Runnable action) {
     objects.onChange(action);
-    extender.onChange(action);
     devicePlugins.onChange(action);
-    schedulers.onChange(action);
+    schedulers.onChange(concerned -> action.run());
     kai.onChange(action);
+  }
+
+  /**
+   * @param action called with the nodes that are to be judged anew because of what a part is like
+   *     now
+   */
+  void onNodeChange(Consumer<Predicate<String>> action) {
+    devicePlugins.onChange(() -> action.accept(node -> true));
+    schedulers.onChange(action);
   }
 
   /**

@@ -3,8 +3,10 @@ package io.numaoperator.operator;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.numaoperator.scheduler.SchedulerExtender;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** How the scheduler of the policies is, by what is seen of it. */
 sealed interface SchedulerState {
@@ -41,6 +43,18 @@ sealed interface SchedulerState {
     public Live(Set<String> nodes, Map<String, Integer> foreignPods) {
       this(nodes, foreignPods, UNREAD);
     }
+  }
+
+  /** The nodes for which this state says something else than a former one. */
+  default Predicate<String> differsFrom(SchedulerState former) {
+    if (this instanceof Live now
+        && former instanceof Live then
+        && now.otherwise().equals(then.otherwise())) {
+      return node ->
+          now.nodes().contains(node) != then.nodes().contains(node)
+              || !Objects.equals(now.foreignPods().get(node), then.foreignPods().get(node));
+    }
+    return node -> !equals(former);
   }
 
   static SchedulerState of(

@@ -23,6 +23,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
 
@@ -48,7 +50,7 @@ class Schedulers {
       new AtomicReference<>(Optional.empty());
   private final AtomicReference<SchedulerState> last =
       new AtomicReference<>(new SchedulerState.None());
-  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+  private final List<Consumer<Predicate<String>>> listeners = new CopyOnWriteArrayList<>();
   private final ScheduledExecutorService watch =
       Executors.newSingleThreadScheduledExecutor(Thread.ofVirtual().name("schedulers").factory());
 
@@ -69,6 +71,8 @@ class Schedulers {
     this.settings = settings;
     this.extender = extender;
     this.pods = new SchedulerPods(client, settings.namespace());
+    extender.onChange(this::compare);
+    objects.onChange(this::compare); // a replica of the BuiltIn one may have become available
     var unused = watch.scheduleWithFixedDelay(this::look, SECONDS, SECONDS, TimeUnit.SECONDS);
   }
 
@@ -78,8 +82,12 @@ class Schedulers {
     pods.close();
   }
 
-  /** Called when it became another one. */
-  void onChange(Runnable action) {
+  /**
+   * @param action called when its state became another one, with the nodes that this concerns: a
+   *     new cluster's nodes are read one after the other, and each of thousands would be judged
+   *     anew for each
+   */
+  void onChange(Consumer<Predicate<String>> action) {
     listeners.add(action);
   }
 
@@ -121,13 +129,15 @@ class Schedulers {
         .filter(planned -> planned.input().setting().provider == Provider.KAI)
         .filter(planned -> !planned.input().seen().kai().equals(kai.facts()))
         .filter(planned -> planned.plan() instanceof Provision.Refused)
-        .ifPresent(planned -> listeners.forEach(Runnable::run));
+        .ifPresent(planned -> listeners.forEach(listener -> listener.accept(node -> true)));
   }
 
   private void compare() {
-    var now = judge();
-    if (!now.equals(last.getAndSet(now))) {
-      listeners.forEach(Runnable::run);
+    var now = extender.status().isPresent() ? builtIn() : judge();
+    var former = last.getAndSet(now);
+    if (!now.equals(former)) {
+      var concerned = now.differsFrom(former);
+      listeners.forEach(listener -> listener.accept(concerned));
     }
   }
 
