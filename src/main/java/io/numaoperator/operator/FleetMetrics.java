@@ -7,7 +7,6 @@ import io.numaoperator.api.NumaPolicy;
 import io.numaoperator.api.NumaPolicyStatus;
 import io.numaoperator.explain.Crossing;
 import io.numaoperator.operator.Meters.Sample;
-import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.time.Duration;
@@ -16,10 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import org.jboss.logging.Logger;
 
 /**
  * The gauges: what is written in the statuses of policies and nodes, in numbers. Only the replica
@@ -27,14 +22,8 @@ import org.jboss.logging.Logger;
  */
 @ApplicationScoped
 class FleetMetrics {
-  private static final Logger LOG = Logger.getLogger(FleetMetrics.class);
-  private static final long SECONDS = 5;
-
   private final ClusterCache cache;
   private final Meters meters;
-  private final ScheduledExecutorService worker =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofVirtual().name("fleet-metrics").factory());
 
   @Inject
   FleetMetrics(ClusterCache cache, Meters meters) {
@@ -44,22 +33,10 @@ class FleetMetrics {
 
   /** Called once, when this replica begins to lead; one that no longer leads ends. */
   void start() {
-    var unused = worker.scheduleWithFixedDelay(this::tell, 0, SECONDS, TimeUnit.SECONDS);
-  }
-
-  @PreDestroy
-  void stop() {
-    worker.shutdownNow();
-  }
-
-  private void tell() {
-    try {
-      meters.set(
-          samples(cache.policies().list().toList(), cache.states().list().toList(), Instant.now()));
-    } catch (RuntimeException failed) {
-      // an exception would end the worker
-      LOG.warn("metrics could not be made", failed);
-    }
+    meters.gauges(
+        () ->
+            samples(
+                cache.policies().list().toList(), cache.states().list().toList(), Instant.now()));
   }
 
   static List<Sample> samples(List<NumaPolicy> policies, List<NumaNodeState> nodes, Instant now) {

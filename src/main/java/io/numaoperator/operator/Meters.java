@@ -1,27 +1,27 @@
 package io.numaoperator.operator;
 
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.MultiGauge;
-import io.micrometer.core.instrument.MultiGauge.Row;
-import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.prometheus.PrometheusMeterRegistry;
 import io.numaoperator.api.NumaNodeStateStatus;
+import io.prometheus.client.Collector;
+import io.prometheus.client.Collector.MetricFamilySamples;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /** All metrics of our own, by name; docs/metrics.md says what they mean. */
 @ApplicationScoped
 class Meters {
-  private final MeterRegistry registry;
-  private final Map<String, MultiGauge> gauges = new ConcurrentHashMap<>();
+  private final PrometheusMeterRegistry registry;
 
   @Inject
-  Meters(MeterRegistry registry) {
+  Meters(PrometheusMeterRegistry registry) {
     this.registry = registry;
   }
 
@@ -75,17 +75,52 @@ class Meters {
         .record(after.isNegative() ? Duration.ZERO : after);
   }
 
-  /** All gauges as they are now; what is not among them is gone. */
-  void set(List<Sample> samples) {
-    var rows = new ConcurrentHashMap<String, List<Row<?>>>();
-    for (var sample : samples) {
-      rows.computeIfAbsent(sample.metric(), m -> new ArrayList<>())
-          .add(Row.of(Tags.of(sample.labels().toArray(String[]::new)), sample.value()));
+  /**
+   * The gauges are counted when somebody asks for them, and none is kept: a fleet of thousands has
+   * a hundred thousand.
+   *
+   * @param samples all gauges as they are at that moment
+   */
+  void gauges(Supplier<List<Sample>> samples) {
+    registry
+        .getPrometheusRegistry()
+        .register(
+            new Collector() {
+              @Override
+              public List<MetricFamilySamples> collect() {
+                return families(samples.get());
+              }
+            });
+  }
+
+  /** Of two with the same labels the last one counts: a scrape with both is refused whole. */
+  private List<MetricFamilySamples> families(List<Sample> samples) {
+    var byName = new LinkedHashMap<String, Map<List<String>, Sample>>();
+    samples.forEach(
+        sample ->
+            byName
+                .computeIfAbsent(sample.metric(), name -> new LinkedHashMap<>())
+                .put(sample.labels(), sample));
+    return byName.entrySet().stream()
+        .map(
+            family -> {
+              var name =
+                  registry.config().namingConvention().name(family.getKey(), Meter.Type.GAUGE);
+              return new MetricFamilySamples(
+                  name,
+                  Collector.Type.GAUGE,
+                  "see docs/metrics.md",
+                  family.getValue().values().stream().map(sample -> line(name, sample)).toList());
+            })
+        .toList();
+  }
+
+  private static MetricFamilySamples.Sample line(String name, Sample sample) {
+    var labels = new TreeMap<String, String>();
+    for (int i = 0; i < sample.labels().size(); i += 2) {
+      labels.put(sample.labels().get(i), sample.labels().get(i + 1));
     }
-    rows.keySet()
-        .forEach(
-            metric ->
-                gauges.computeIfAbsent(metric, m -> MultiGauge.builder(m).register(registry)));
-    gauges.forEach((metric, gauge) -> gauge.register(rows.getOrDefault(metric, List.of()), true));
+    return new MetricFamilySamples.Sample(
+        name, List.copyOf(labels.keySet()), List.copyOf(labels.values()), sample.value());
   }
 }

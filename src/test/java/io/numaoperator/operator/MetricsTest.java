@@ -10,6 +10,7 @@ import io.micrometer.prometheus.PrometheusMeterRegistry;
 import io.numaoperator.api.NumaNodeState;
 import io.numaoperator.api.NumaNodeStateStatus.Result;
 import io.numaoperator.api.NumaPolicy;
+import io.numaoperator.operator.Meters.Sample;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -85,9 +86,10 @@ class MetricsTest {
     meters.rejected("gpu-1", "TopologyAffinityError");
     meters.refitted("gpu-1", "NumaRefitSucceed");
     meters.explained(Duration.ofSeconds(3));
-    meters.set(
-        FleetMetrics.samples(
-            List.of(policy()), List.of(node()), Instant.parse("2026-06-01T12:01:00Z")));
+    meters.gauges(
+        () ->
+            FleetMetrics.samples(
+                List.of(policy()), List.of(node()), Instant.parse("2026-06-01T12:01:00Z")));
     return registry.scrape();
   }
 
@@ -150,10 +152,25 @@ class MetricsTest {
   void gaugesGoWithTheirObjects() {
     var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     var meters = new Meters(registry);
-    meters.set(FleetMetrics.samples(List.of(policy()), List.of(node()), Instant.now()));
+    var nodes = new ArrayList<NumaNodeState>(List.of(node()));
+    meters.gauges(() -> FleetMetrics.samples(List.of(), nodes, Instant.now()));
     assertThat(registry.scrape()).contains("gpu-1");
-    meters.set(FleetMetrics.samples(List.of(), List.of(), Instant.now()));
+    nodes.clear();
     assertThat(registry.scrape()).doesNotContain("gpu").contains("numaoperator_leading 1.0");
+  }
+
+  /** Prometheus takes nothing of a scrape in which a line stands twice. */
+  @Test
+  void noLineStandsTwice() {
+    var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    new Meters(registry)
+        .gauges(
+            () ->
+                List.of(
+                    Sample.of("numaoperator.rejection.loop.pods", 1, "owner", "a"),
+                    Sample.of("numaoperator.rejection.loop.pods", 2, "owner", "a")));
+    assertThat(registry.scrape().lines().filter(line -> !line.startsWith("#")))
+        .containsExactly("numaoperator_rejection_loop_pods{owner=\"a\",} 2.0");
   }
 
   @Test
