@@ -1,6 +1,7 @@
 package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.Condition.Status;
@@ -59,6 +60,14 @@ record NodeAssessment(
         scheduler(policy, name, cluster.scheduler()),
         DeviceStanding.of(policy, node, cluster.devices()),
         Optional.ofNullable(cluster.waits().get(name)));
+  }
+
+  /** One that has no object yet. */
+  static NodeAssessment ofUnclaimed(NumaPolicy policy, Node node, ClusterView cluster) {
+    var state = new NumaNodeState();
+    state.setMetadata(new ObjectMetaBuilder().withName(node.getMetadata().getName()).build());
+    state.setSpec(new NumaNodeStateSpec());
+    return of(policy, state, node, cluster);
   }
 
   NodeAssessment waitingFor(Optional<Wait> known) {

@@ -73,8 +73,8 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
         .ifPresent(
             fault ->
                 problems.put("KubeletsConfigured", Verdict.no("MaintenanceWindowsInvalid", fault)));
-    var claim = claim(policy);
     var cluster = deliveries.view(parts.schedulerState());
+    var claim = claim(policy, cluster);
     deliveries
         .apply(policy, cluster)
         .ifPresent(problem -> problems.putIfAbsent(Parts.KUBELETS, problem));
@@ -100,7 +100,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   /**
    * A node stays with the policy that has it; a free one goes to the oldest policy that selects it.
    */
-  private Claim claim(NumaPolicy policy) {
+  private Claim claim(NumaPolicy policy, ClusterView cluster) {
     var live = cache.livePolicies();
     var name = policy.getMetadata().getName();
     var selected = cache.nodes().list().filter(n -> Nodes.isSelected(policy, n)).toList();
@@ -109,7 +109,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
             .filter(node -> cache.states().get(node.getMetadata().getName()).isEmpty())
             .filter(node -> holder(node, live).filter(name::equals).isPresent())
             .toList(),
-        name);
+        node -> NodeAssessment.ofUnclaimed(policy, node, cluster).desiredSpec());
     return new Claim(
         selected.stream()
             .flatMap(

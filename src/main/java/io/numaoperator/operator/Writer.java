@@ -32,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.function.Function;
 
 /**
  * The writes to our own kinds and to Nodes. What starts or ends an attempt carries the resource
@@ -57,14 +58,13 @@ class Writer {
   }
 
   /**
-   * The states of these nodes are made for this policy, each owned by its Node. A new cluster has
-   * thousands, and one after the other they would take the time of as many round trips.
+   * The states of these nodes are made, each owned by its Node. A new cluster has thousands, and
+   * one after the other they would take the time of as many round trips.
    *
+   * @param desired what is wanted of a node from the first
    * @throws KubernetesClientException the first failure, when all have been tried
    */
-  void claim(List<Node> nodes, String policy) {
-    var spec = new NumaNodeStateSpec();
-    spec.policy = policy;
+  void claim(List<Node> nodes, Function<Node, NumaNodeStateSpec> desired) {
     var atOnce = new Semaphore(CLAIMS_AT_ONCE);
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var begun =
@@ -75,7 +75,7 @@ class Writer {
                           () -> {
                             atOnce.acquireUninterruptibly();
                             try {
-                              plan(node, spec);
+                              plan(node, desired.apply(node));
                             } finally {
                               atOnce.release();
                             }
