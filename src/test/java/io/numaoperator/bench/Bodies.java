@@ -140,13 +140,14 @@ final class Bodies {
         .formatted(type, status, reason, now);
   }
 
-  /**
-   * @param version the Lease's resourceVersion; empty for a new one
-   */
-  String lease(String name, String version) {
+  String lease(String name) {
     return """
-    {"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"%1$s","resourceVersion":"%2$s"},"spec":{"holderIdentity":"%1$s","leaseDurationSeconds":40,"renewTime":"%3$s"}}"""
-        .formatted(name, version, MICRO_TIME.format(Instant.now()));
+    {"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"%1$s"},"spec":{"holderIdentity":"%1$s","leaseDurationSeconds":40,"renewTime":"%2$s"}}"""
+        .formatted(name, MICRO_TIME.format(Instant.now()));
+  }
+
+  String renewal() {
+    return "{\"spec\":{\"renewTime\":\"" + MICRO_TIME.format(Instant.now()) + "\"}}";
   }
 
   // ---- of the agent's DaemonSet
@@ -289,7 +290,6 @@ final class Bodies {
   static final class Machine {
     final String name;
     String nodeUid;
-    String leaseVersion = "";
     boolean agentRuns;
     boolean topologyPublished;
     boolean topologyHidden;

@@ -19,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * Stands for the kubelets, the agents and the controller manager of many machines, as far as API
@@ -54,6 +55,7 @@ final class Fleet implements AutoCloseable {
   private volatile int mostCordoned;
   private volatile Duration change = Duration.ofMillis(500);
   private volatile double failureRate;
+  private volatile Set<String> asWanted = Set.of();
 
   Fleet(RawApi api, int size) {
     this.api = api;
@@ -65,13 +67,17 @@ final class Fleet implements AutoCloseable {
 
   // ---- machines
 
+  /** All but the first so many turn out to be as wanted, whatever is wanted of them. */
+  void toBeChanged(int count) {
+    asWanted = machines.keySet().stream().skip(count).collect(Collectors.toUnmodifiableSet());
+  }
+
   /** Makes Nodes and Leases, and keeps them alive from then on. */
   void start() {
     atOnce(
         machines.values(),
         machine -> {
-          machine.leaseVersion =
-              api.create(Bodies.LEASES, bodies.lease(machine.name, "")).field("resourceVersion");
+          api.create(Bodies.LEASES, bodies.lease(machine.name));
           machine.nodeUid = api.create(Bodies.NODES, bodies.node(machine.name)).field("uid");
         });
     var all = List.copyOf(machines.values());
@@ -104,13 +110,7 @@ final class Fleet implements AutoCloseable {
 
   private void renew(Machine machine) {
     heartbeats.increment();
-    var path = Bodies.LEASES + "/" + machine.name;
-    var answer = api.put(path, bodies.lease(machine.name, machine.leaseVersion));
-    if (answer.ok()) {
-      machine.leaseVersion = answer.field("resourceVersion");
-    } else if (answer.code() == 409) {
-      machine.leaseVersion = api.get(path).path("metadata").path("resourceVersion").asText();
-    }
+    api.send("PATCH", Bodies.LEASES + "/" + machine.name, RawApi.MERGE, bodies.renewal());
   }
 
   private void report(Machine machine) {
@@ -167,8 +167,11 @@ final class Fleet implements AutoCloseable {
           api.create(Bodies.AGENT_PODS, bodies.agentPod(machine.name, daemonSet));
           synchronized (machine) {
             machine.agentRuns = true;
-            publish(machine);
-            topology(machine);
+            if (machine.topologyWanted) {
+              topology(machine); // and publishes
+            } else {
+              publish(machine);
+            }
           }
         });
   }
@@ -224,6 +227,16 @@ final class Fleet implements AutoCloseable {
       machine.topologyWanted = spec.path("topology").path("publish").asBoolean();
       if (machine.agentRuns && machine.topologyWanted && !machine.topologyPublished) {
         topology(machine);
+      }
+      var plan = spec.path("kubelet");
+      if (machine.agentRuns
+          && asWanted.contains(machine.name)
+          && plan.has("hash")
+          && !plan.path("hash").asText().equals(machine.hash)) {
+        machine.settings = plan.path("fragment");
+        machine.hash = plan.path("hash").asText();
+        topology(machine);
+        publish(machine);
       }
       var grant = spec.path("grant");
       if (!machine.agentRuns || grant.path("attempt").asLong() <= machine.lastAttempt) {

@@ -121,10 +121,6 @@ final class RawApi implements AutoCloseable {
     return must("POST", path, JSON, body);
   }
 
-  Answer put(String path, String body) {
-    return send("PUT", path, JSON, body);
-  }
-
   Answer apply(String path, String manager, String body) {
     return send("PATCH", path + "?force=true&fieldManager=" + manager, APPLY, body);
   }
