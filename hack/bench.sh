@@ -20,7 +20,7 @@ code=0
 "$JAVA_HOME/bin/java" -XX:+UseSerialGC -Xmx1500m \
   -Djava.util.logging.manager=org.jboss.logmanager.LogManager \
   -Dlab.bin="$lab_bin" -Dbench.commit="$commit" \
-  -Dbench.parts="${PARTS:-agent operator scheduler per-node}" -Dbench.sizes="${SIZES:-100 1000 5000}" -Dbench.options="${OPTIONS:-}" \
+  -Dbench.parts="${PARTS:-per-node agent scheduler operator}" -Dbench.sizes="${SIZES:-100 1000 5000}" -Dbench.options="${OPTIONS:-}" \
   -cp "target/test-classes:target/classes:$(cat target/bench/classpath)" io.numaoperator.bench.Bench || code=$?
 
 if [ -n "${PAGE:-}" ]; then

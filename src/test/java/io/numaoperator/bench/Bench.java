@@ -25,7 +25,7 @@ public final class Bench {
   public static void main(String[] words) throws Exception {
     var parts =
         List.of(
-            System.getProperty("bench.parts", "agent operator scheduler per-node")
+            System.getProperty("bench.parts", "per-node agent scheduler operator")
                 .strip()
                 .split("\\s+"));
     var sizes =
