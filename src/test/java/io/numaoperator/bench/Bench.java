@@ -86,6 +86,9 @@ public final class Bench {
       wrong.add(what + ": " + e.getMessage());
     } catch (Deadline.OutOfTimeException e) {
       System.out.printf("LEFT OUT: %s: %s%n", what, e.getMessage());
+    } catch (RuntimeException | IOException e) { // the other parts are measured all the same
+      e.printStackTrace();
+      wrong.add(what + ": " + e);
     }
   }
 

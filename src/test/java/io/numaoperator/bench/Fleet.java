@@ -305,6 +305,18 @@ final class Fleet implements AutoCloseable {
     }
   }
 
+  /** The node lifecycle controller takes the taint of new Nodes away once they are Ready. */
+  void takeIntoService() {
+    atOnce(
+        machines.values(),
+        machine ->
+            api.must(
+                "PATCH",
+                Bodies.NODES + "/" + machine.name,
+                RawApi.MERGE,
+                "{\"spec\":{\"taints\":null}}"));
+  }
+
   /** As of machines whose kubelets align pods already; no agent tells of them. */
   void publishStrictTopologies() {
     atOnce(

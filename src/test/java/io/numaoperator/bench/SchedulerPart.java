@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
  * by the same one without, one after the other in one cluster.
  */
 final class SchedulerPart {
-  private static final Duration LIMIT = Duration.ofMinutes(3);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final int PODS = 300;
   private static final String ALL_PODS = "/api/v1/namespaces/default/pods";
 
@@ -43,14 +43,15 @@ final class SchedulerPart {
     try (var cluster = BenchCluster.start(files);
         var fleet = new Fleet(cluster.api(), size)) {
       fleet.start();
+      fleet.takeIntoService();
       try (var operator = cluster.operator(options)) {
         cluster
             .api()
             .create(
                 PolicyWatch.POLICIES,
                 """
-                {"apiVersion":"numaoperator.io/v1alpha1","kind":"NumaPolicy","metadata":{"name":"gpu-nodes"},
-                "spec":{"mode":"Observe","nodeSelector":{"matchLabels":{"nvidia.com/gpu.present":"true"}},
+                {"apiVersion":"numaoperator.io/v1alpha1","kind":"NumaPolicy","metadata":{"name":"gpu-nodes","annotations":{"numaoperator.io/paused":"true"}},
+                "spec":{"mode":"Enforce","nodeSelector":{"matchLabels":{"nvidia.com/gpu.present":"true"}},
                 "scheduler":{"provider":"BuiltIn"}}}""");
         fleet.publishStrictTopologies();
         deadline.await(LIMIT, "every NumaNodeState", () -> fleet.states() == size);
