@@ -15,7 +15,7 @@ import java.util.function.Predicate;
 /** What the operator costs, and how fast it is, for one number of nodes after the other. */
 final class OperatorPart {
   private static final Duration LIMIT = Duration.ofMinutes(8);
-  private static final Duration IDLE = Duration.ofSeconds(45);
+  private static final Duration IDLE = Duration.ofSeconds(40);
 
   /** The others are as wanted already: what a change costs is the same for each. */
   private static final int CHANGED = 200;
@@ -23,9 +23,9 @@ final class OperatorPart {
   /**
    * With more, planning all of them anew takes minutes, and the budget is the limit all the same.
    */
-  private static final int SECOND_ROLLOUT = 1_000;
+  private static final int SECOND_ROLLOUT = 100;
 
-  private static final int CHANGES = 40;
+  private static final int CHANGES = 20;
   private static final String POLICY = "gpu-nodes";
 
   private final Report report;
