@@ -71,8 +71,8 @@ class Schedulers {
     this.settings = settings;
     this.extender = extender;
     this.pods = new SchedulerPods(client, settings.namespace());
-    extender.onChange(this::compare);
-    objects.onChange(this::compare); // a replica of the BuiltIn one may have become available
+    extender.onChange(this::lookNow);
+    objects.onChange(this::lookNow); // a replica of the BuiltIn one may have become available
     var unused = watch.scheduleWithFixedDelay(this::look, SECONDS, SECONDS, TimeUnit.SECONDS);
   }
 
@@ -110,6 +110,13 @@ class Schedulers {
   /** As it was last seen. */
   SchedulerState state() {
     return extender.status().isPresent() ? builtIn() : last.get();
+  }
+
+  /** Whoever tells of a change is not held up by it. */
+  private void lookNow() {
+    if (!watch.isShutdown()) {
+      watch.execute(this::look);
+    }
   }
 
   private void look() {
