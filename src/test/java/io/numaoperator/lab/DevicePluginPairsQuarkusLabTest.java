@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheus.PrometheusMeterRegistry;
 import io.numaoperator.api.Condition;
 import io.numaoperator.api.DevicePluginPolicy;
 import io.numaoperator.api.DevicePluginPolicy.Provider;
@@ -58,7 +58,7 @@ class DevicePluginPairsQuarkusLabTest {
   private static final String DIFFER = "HAMiAccountsDiffer";
 
   @Inject @AsAdmin KubernetesClient client;
-  @Inject MeterRegistry meters;
+  @Inject PrometheusMeterRegistry meters;
 
   private OneGpuMachine machine;
 
