@@ -22,6 +22,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** One node: plan what its kubelet should become, and judge what was seen of it. */
 @ControllerConfiguration(
@@ -181,20 +183,16 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
                     .forEach(
                         s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
     waits.onChange(node -> cluster.propagateEvent(new ResourceID(node)));
-    parts.onNodeChange(
+    Consumer<Predicate<String>> nodes =
         concerned ->
             cache
                 .states()
                 .list()
                 .map(state -> state.getMetadata().getName())
                 .filter(concerned)
-                .forEach(node -> cluster.propagateEvent(new ResourceID(node))));
-    deliveries.onChange(
-        () ->
-            cache
-                .states()
-                .list()
-                .forEach(s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
+                .forEach(node -> cluster.propagateEvent(new ResourceID(node)));
+    parts.onNodeChange(nodes);
+    deliveries.onChange(() -> nodes.accept(node -> true));
     return List.of(cluster);
   }
 }

@@ -57,16 +57,12 @@ sealed interface SchedulerState {
     return node -> !equals(former);
   }
 
-  static SchedulerState of(
-      Optional<Deployment> deployment, Optional<SchedulerExtender.Status> extender) {
-    if (extender.isEmpty()) {
-      return new None();
-    }
-    if (!extender.get().synced()) {
+  static SchedulerState of(Optional<Deployment> deployment, SchedulerExtender.Status extender) {
+    if (!extender.synced()) {
       return new Down("the extender has not read pods and topologies yet");
     }
     return deployment.filter(d -> available(d) > 0).isPresent()
-        ? new Live(extender.get().nodes(), extender.get().foreignPods())
+        ? new Live(extender.nodes(), extender.foreignPods())
         : new Down("no replica of the scheduler is available");
   }
 

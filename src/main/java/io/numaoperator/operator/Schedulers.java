@@ -109,7 +109,7 @@ class Schedulers {
 
   /** As it was last seen. */
   SchedulerState state() {
-    return extender.status().isPresent() ? builtIn() : last.get();
+    return builtIn().orElseGet(last::get);
   }
 
   /** Whoever tells of a change is not held up by it. */
@@ -140,7 +140,7 @@ class Schedulers {
   }
 
   private void compare() {
-    var now = extender.status().isPresent() ? builtIn() : judge();
+    var now = builtIn().orElseGet(this::judge);
     var former = last.getAndSet(now);
     if (!now.equals(former)) {
       var concerned = now.differsFrom(former);
@@ -161,8 +161,9 @@ class Schedulers {
     };
   }
 
-  private SchedulerState builtIn() {
-    return SchedulerState.of(deployment(), extender.status());
+  /** Empty while the extender does not serve. */
+  private Optional<SchedulerState> builtIn() {
+    return extender.status().map(serving -> SchedulerState.of(deployment(), serving));
   }
 
   /** The scheduler that asks the extender was made, and goes on asking. */

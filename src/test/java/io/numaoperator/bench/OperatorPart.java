@@ -172,8 +172,8 @@ final class OperatorPart {
         fail("%d nodes were out of service at once, allowed were %d".formatted(most, budget));
       }
       put(
-          "rollout over %s, 10 %% of them at a time, change takes 0.3 s: nodes per s"
-              .formatted("%d nodes at most".formatted(CHANGED)),
+          "rollout over %d nodes at most, 10 %% of them at a time, change takes 0.3 s: nodes per s"
+              .formatted(CHANGED),
           "%.1f".formatted(changed * 1e9 / took.toNanos()));
       put("most out of service at once / allowed", most + " / " + budget);
       put("rollout, cores: API server and etcd / operator / simulation", meter.cores());
@@ -267,7 +267,7 @@ final class OperatorPart {
           "idle: bytes per hour, mostly Nodes' status every 5 min",
           megabytes((long) ((traffic.look() - bytes) * perHour)));
       put(
-          "requests because of %s heartbeats".formatted("the minute's"),
+          "requests because of heartbeats",
           "%d of %,d".formatted(BenchCluster.writes(requests), fleet.heartbeats() - beats));
       put("simulation late by at most", fleet.late() + " ms");
     }
