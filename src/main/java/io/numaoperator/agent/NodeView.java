@@ -15,7 +15,8 @@ import java.util.TreeSet;
  * @param internalIp the address that the kubelet serves on
  * @param kubeletPort the port of its HTTPS API
  * @param cordonedFor the value of the operator's cordon annotation
- * @param ready whether condition Ready is True
+ * @param notReady what condition Ready says while it is not True, for example KubeletNotReady:
+ *     CSINode is not yet initialized
  * @param heartbeat when the kubelet last wrote condition Ready
  * @param osImage for example Bottlerocket OS 1.20.0 (aws-k8s-1.31)
  * @param marks names of its labels and annotations
@@ -27,18 +28,18 @@ record NodeView(
     int kubeletPort,
     boolean unschedulable,
     Optional<String> cordonedFor,
-    boolean ready,
+    Optional<String> notReady,
     Instant heartbeat,
     String osImage,
     Set<String> marks) {
 
   static NodeView of(JsonNode node) {
     var status = node.path("status");
-    var ready = false;
+    var notReady = Optional.of("it has no condition Ready");
     var heartbeat = Instant.EPOCH;
     for (var condition : status.path("conditions")) {
       if (condition.path("type").asText().equals("Ready")) {
-        ready = condition.path("status").asText().equals("True");
+        notReady = notReady(condition);
         heartbeat = instant(condition.path("lastHeartbeatTime"));
       }
     }
@@ -56,10 +57,17 @@ record NodeView(
         status.path("daemonEndpoints").path("kubeletEndpoint").path("Port").asInt(10250),
         node.path("spec").path("unschedulable").asBoolean(false),
         cordoned.isTextual() ? Optional.of(cordoned.asText()) : Optional.empty(),
-        ready,
+        notReady,
         heartbeat,
         status.path("nodeInfo").path("osImage").asText(),
         marks(node.path("metadata")));
+  }
+
+  private static Optional<String> notReady(JsonNode condition) {
+    return condition.path("status").asText().equals("True")
+        ? Optional.empty()
+        : Optional.of(
+            condition.path("reason").asText() + ": " + condition.path("message").asText());
   }
 
   private static Set<String> marks(JsonNode metadata) {

@@ -69,7 +69,7 @@ final class Verification {
               ? new Phase.Proving(phase.start(), phase.run())
               : new Done(Result.Succeeded, "");
         }
-        case Check.Unknown u -> watch.extend(now);
+        case Check.Unknown u -> watch.outage(now);
         case Check.Healthy h -> {}
         case Check.Waiting w -> {}
       }

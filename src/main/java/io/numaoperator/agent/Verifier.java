@@ -135,11 +135,12 @@ final class Verifier {
     try {
       var view = node.api().node();
       var started = Instant.ofEpochMilli(start.at()).truncatedTo(ChronoUnit.SECONDS);
-      boolean newer = !view.heartbeat().isBefore(started);
-      return view.ready() && newer
-          ? new Check.Healthy()
-          : new Check.Waiting(
-              newer ? "the node is not Ready" : "the kubelet has not reported to the API server");
+      if (view.heartbeat().isBefore(started)) {
+        return new Check.Waiting("the kubelet has not reported to the API server");
+      }
+      return view.notReady()
+          .<Check>map(why -> new Check.Waiting("the node is not Ready: " + why))
+          .orElseGet(Check.Healthy::new);
     } catch (IOException e) {
       return new Check.Unknown("the API server cannot be asked: " + e.getMessage());
     }
@@ -147,10 +148,18 @@ final class Verifier {
 
   /**
    * The time that a kubelet has: it must be stable for the window, and what needs time may take a
-   * grace beyond it, counted anew whenever the API server was away.
+   * grace beyond it. After the API server was away it may take longer.
    */
   static final class Watch {
     static final Duration GRACE = Duration.ofSeconds(60);
+
+    /**
+     * A kubelet that loses the API server while it starts tries to write its CSINode after 0.03,
+     * 0.24, 1.9, 15.4 and 122.9 s, each up to a tenth longer, and is not Ready before (kubernetes,
+     * pkg/volume/csi/csi_plugin.go, initializeCSINode); it reports that at its next 10 s.
+     */
+    static final Duration GRACE_AFTER_OUTAGE = Duration.ofSeconds(150);
+
     private final Instant stableFrom;
     private Instant deadline;
 
@@ -158,12 +167,17 @@ final class Verifier {
       this.stableFrom = Instant.ofEpochMilli(start.at()).plus(window);
       this.deadline = stableFrom.plus(GRACE);
       // an agent that was away itself gives the kubelet a fair look
-      extend(now);
+      extend(now.plus(GRACE));
     }
 
-    void extend(Instant now) {
-      if (deadline.isBefore(now.plus(GRACE))) {
-        deadline = now.plus(GRACE);
+    /** Nobody could ask the API server. */
+    void outage(Instant now) {
+      extend(now.plus(GRACE_AFTER_OUTAGE));
+    }
+
+    private void extend(Instant least) {
+      if (deadline.isBefore(least)) {
+        deadline = least;
       }
     }
 

@@ -76,9 +76,13 @@ class RefitEvents {
     meters.refitted(node(event).orElse("unknown"), event.getReason());
   }
 
+  /** Anybody writes Events, and of what an Event concerns the API server asks for no name. */
   private Optional<String> node(Event event) {
     var object = event.getInvolvedObject();
-    if (object == null || !"Pod".equals(object.getKind())) {
+    if (object == null
+        || !"Pod".equals(object.getKind())
+        || object.getNamespace() == null
+        || object.getName() == null) {
       return Optional.empty();
     }
     Pod pod = client.pods().inNamespace(object.getNamespace()).withName(object.getName()).get();

@@ -449,6 +449,37 @@ class AttemptExecutorTest {
     assertThat(Duration.between(start, node.now())).isGreaterThanOrEqualTo(Duration.ofMinutes(30));
   }
 
+  /** It tries to write its CSINode less and less often, and is not Ready before. */
+  @Test
+  void aKubeletThatLostTheApiServerAtItsStartMayTakeLonger() throws Exception {
+    cordon(node);
+    node.events.put(node.now().plusSeconds(2), () -> node.apiAway = true);
+    var back = node.now().plusSeconds(25);
+    node.events.put(
+        back,
+        () -> {
+          node.apiAway = false;
+          node.notReady = Optional.of("KubeletNotReady: CSINode is not yet initialized");
+        });
+    node.events.put(back.plusSeconds(145), () -> node.notReady = Optional.empty());
+    start(node);
+    assertThat(last().result).isEqualTo(Result.Succeeded);
+  }
+
+  @Test
+  void aNodeThatDoesNotGetReadyIsRolledBackAndSaysWhy() throws Exception {
+    cordon(node);
+    var start = node.now();
+    node.events.put(
+        start.plusSeconds(1),
+        () -> node.notReady = Optional.of("KubeletNotReady: PLEG is not healthy"));
+    start(node);
+    assertThat(last().result).isEqualTo(Result.RolledBack);
+    assertThat(last().error)
+        .startsWith(
+            "not well in time: the node is not Ready: KubeletNotReady: PLEG is not healthy");
+  }
+
   @Test
   void rollsBackWithoutAnApiServer() throws Exception {
     cordon(node);

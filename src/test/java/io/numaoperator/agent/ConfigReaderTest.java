@@ -45,7 +45,7 @@ class ConfigReaderTest {
             10250,
             false,
             Optional.empty(),
-            true,
+            Optional.empty(),
             Instant.EPOCH,
             "",
             Set.of()));

@@ -75,7 +75,7 @@ class ConfigzClientTest {
             port,
             false,
             Optional.empty(),
-            true,
+            Optional.empty(),
             Instant.EPOCH,
             "",
             Set.of()));

@@ -68,6 +68,10 @@ final class FakeKubeletHost
   String version = "v1.36.3";
   Optional<String> cordonedFor = Optional.empty();
   boolean apiAway;
+
+  /** What its condition Ready says while it is not True. */
+  Optional<String> notReady = Optional.empty();
+
   Set<String> unwritable = Set.of();
   int devices = 4;
 
@@ -484,7 +488,7 @@ final class FakeKubeletHost
         10250,
         cordonedFor.isPresent(),
         cordonedFor,
-        true,
+        notReady,
         reported.truncatedTo(ChronoUnit.SECONDS),
         "Debian GNU/Linux 12 (bookworm)",
         Set.of("kubernetes.io/os"));

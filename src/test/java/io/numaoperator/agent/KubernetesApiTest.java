@@ -76,7 +76,7 @@ class KubernetesApiTest {
                 10255,
                 true,
                 Optional.of("p/3"),
-                true,
+                Optional.empty(),
                 Instant.parse("2026-01-01T00:00:00Z"),
                 "Debian GNU/Linux 12 (bookworm)",
                 Set.of("kubernetes.io/os", "numaoperator.io/cordoned-for")));
@@ -86,10 +86,24 @@ class KubernetesApiTest {
   void aNodeThatSaysNothingIsNeitherReadyNorCordoned() throws IOException {
     serve("/api/v1/nodes/gpu-1", 200, "{}");
     var node = api.node();
-    assertThat(node.ready()).isFalse();
+    assertThat(node.notReady()).hasValue("it has no condition Ready");
     assertThat(node.unschedulable()).isFalse();
     assertThat(node.cordonedFor()).isEmpty();
     assertThat(node.internalIp()).isEmpty();
+  }
+
+  @Test
+  void whyANodeIsNotReadyIsRead() throws IOException {
+    serve(
+        "/api/v1/nodes/gpu-1",
+        200,
+        """
+        {"status": {"conditions": [
+          {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown",
+           "message": "Kubelet stopped posting node status."}]}}
+        """);
+    assertThat(api.node().notReady())
+        .hasValue("NodeStatusUnknown: Kubelet stopped posting node status.");
   }
 
   @Test

@@ -51,7 +51,7 @@ class PlatformsTest {
             10250,
             false,
             Optional.empty(),
-            true,
+            Optional.empty(),
             Instant.EPOCH,
             os,
             Set.of("kubernetes.io/os", mark));
