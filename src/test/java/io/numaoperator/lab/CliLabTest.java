@@ -309,7 +309,7 @@ class CliLabTest {
             .until(
                 () ->
                     client.v1().events().inNamespace("default").list().getItems().stream()
-                        .filter(e -> e.getReason().equals("AcrossNUMANodes"))
+                        .filter(e -> "AcrossNUMANodes".equals(e.getReason()))
                         .findFirst(),
                 Optional::isPresent)
             .orElseThrow();

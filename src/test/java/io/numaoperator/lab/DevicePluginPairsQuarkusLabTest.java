@@ -215,7 +215,7 @@ class DevicePluginPairsQuarkusLabTest {
                     .anyMatch(
                         event ->
                             reason.equals(event.getReason())
-                                && event.getInvolvedObject().getName().equals("vgpu")
+                                && "vgpu".equals(event.getInvolvedObject().getName())
                                 && event.getMessage().contains(message)));
   }
 

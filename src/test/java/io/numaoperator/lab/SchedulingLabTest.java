@@ -183,7 +183,7 @@ class SchedulingLabTest {
             () ->
                 assertThat(
                         client.v1().events().inNamespace(NAMESPACE).list().getItems().stream()
-                            .filter(e -> e.getInvolvedObject().getName().equals("whole"))
+                            .filter(e -> "whole".equals(e.getInvolvedObject().getName()))
                             .map(Event::getMessage))
                     .anyMatch(
                         m -> m.contains("zone 0 has 2 of 4 nvidia.com/gpu free, zone 1 has 2")));
