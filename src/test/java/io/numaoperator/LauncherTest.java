@@ -37,7 +37,12 @@ class LauncherTest {
 
   @Test
   void operatorIsTheDefault() throws Exception {
-    var expected = List.of(java.toString(), "-jar", home + "/quarkus-app/quarkus-run.jar");
+    var expected =
+        List.of(
+            java.toString(),
+            "-Dsun.net.httpserver.nodelay=true",
+            "-jar",
+            home + "/quarkus-app/quarkus-run.jar");
     assertThat(withoutOptions(run(Map.of()))).isEqualTo(expected);
     assertThat(withoutOptions(run(Map.of(), "operator"))).isEqualTo(expected);
   }

@@ -1,7 +1,6 @@
 package io.numaoperator.scheduler;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.numaoperator.api.nrt.NodeResourceTopology;
 import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
@@ -33,34 +32,53 @@ final class Binder {
   /**
    * Binds it.
    *
+   * @param counted run when the state counts the pod on the node, before the API server was asked:
+   *     who is judged from then on is judged beside it
    * @return why not, for kube-scheduler's event; empty when it is bound
    */
-  Optional<String> bind(String namespace, String name, String uid, String node) {
-    var live = api.pod(namespace, name).filter(pod -> pod.getMetadata().getUid().equals(uid));
-    if (live.isEmpty()) {
+  Optional<String> bind(String namespace, String name, String uid, String node, Runnable counted) {
+    var pod = state.pod(uid).or(() -> live(namespace, name, uid));
+    if (pod.isEmpty()) {
       return Optional.of("the pod is gone");
     }
-    state.put(live.get());
-    var pod = PodView.of(live.get());
-    if (pod.node().isPresent()) {
+    if (pod.get().node().isPresent()) {
       // kube-scheduler asks again when our answer to the first time got lost
-      return pod.node().filter(there -> !there.equals(node)).map("it is bound to %s"::formatted);
+      return elsewhere(pod.get(), node);
     }
     var lock = locks.computeIfAbsent(node, n -> new ReentrantLock());
     lock.lock();
     try {
-      return bindAlone(pod, node);
+      return bindAlone(pod.get(), node, counted);
     } finally {
       lock.unlock();
     }
   }
 
-  private Optional<String> bindAlone(PodView pod, String node) {
+  private Optional<PodView> live(String namespace, String name, String uid) {
+    var live = api.pod(namespace, name).filter(pod -> pod.getMetadata().getUid().equals(uid));
+    live.ifPresent(state::put);
+    return live.map(PodView::of);
+  }
+
+  private static Optional<String> elsewhere(PodView pod, String node) {
+    return pod.node().filter(there -> !there.equals(node)).map("it is bound to %s"::formatted);
+  }
+
+  /**
+   * What the watch has shown is enough where the pod suits: the decision is written on condition
+   * that it is still so. All else is read anew, for the watch may be behind.
+   */
+  private Optional<String> bindAlone(PodView pod, String node, Runnable counted) {
+    learnDecided(node);
+    if (judge(pod, node) instanceof Verdict.Suits
+        && decide(state.topologyVersion(node), pod, node, counted)) {
+      return carryOut(pod, node);
+    }
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       var object = api.topology(node);
       object.ifPresentOrElse(state::put, () -> state.removeTopology(node));
       learnDecided(node);
-      switch (judge.get().judge(state.node(node), pod)) {
+      switch (judge(pod, node)) {
         case Verdict.NotNow no -> {
           return Optional.of(no.message());
         }
@@ -71,13 +89,17 @@ final class Binder {
           return post(pod, node);
         }
         case Verdict.Suits _ -> {
-          if (decide(object.orElseThrow(), pod, node)) {
-            return post(pod, node).map(problem -> undo(pod, node, problem));
+          if (decide(object.orElseThrow().getMetadata().getResourceVersion(), pod, node, counted)) {
+            return carryOut(pod, node);
           }
         }
       }
     }
     return Optional.of("its NodeResourceTopology changes too fast");
+  }
+
+  private Verdict judge(PodView pod, String node) {
+    return judge.get().judge(state.node(node), pod);
   }
 
   /** What another replica decided may not have reached our watch. */
@@ -91,26 +113,55 @@ final class Binder {
     }
   }
 
-  private boolean decide(NodeResourceTopology seen, PodView pod, String node) {
-    var written = api.decide(seen, state.decisions(node).plus(pod, clock.instant()));
-    written.ifPresent(state::put);
-    return written.isPresent();
+  private boolean decide(String version, PodView pod, String node, Runnable counted) {
+    state.bound(pod, node);
+    counted.run();
+    try {
+      var written = api.decide(node, version, state.decisions(node).plus(pod, clock.instant()));
+      written.ifPresentOrElse(state::put, () -> state.notBound(pod));
+      return written.isPresent();
+    } catch (KubernetesClientException failed) {
+      state.notBound(pod);
+      throw failed;
+    }
+  }
+
+  private Optional<String> carryOut(PodView pod, String node) {
+    return post(pod, node).map(problem -> undo(pod, node, problem));
   }
 
   private Optional<String> post(PodView pod, String node) {
     try {
       api.bind(pod.namespace(), pod.name(), pod.uid(), node);
     } catch (KubernetesClientException refused) {
-      return Optional.of("the API server refused the binding: " + refused.getMessage());
+      return notPosted(pod, node, refused);
     }
     state.bound(pod, node);
     return Optional.empty();
   }
 
+  /** It may be gone, or be bound already: by another replica, or by us, had the answer got lost. */
+  private Optional<String> notPosted(PodView pod, String node, KubernetesClientException refused) {
+    state.notBound(pod);
+    var live = live(pod.namespace(), pod.name(), pod.uid());
+    if (live.isEmpty()) {
+      state.remove(pod.uid());
+      return Optional.of("the pod is gone");
+    }
+    return live.get().node().isPresent()
+        ? elsewhere(live.get(), node)
+        : Optional.of("the API server refused the binding: " + refused.getMessage());
+  }
+
   /** Frees the zone at once; should that fail, it is free when the decision is forgotten. */
   private String undo(PodView pod, String node, String problem) {
     api.topology(node)
-        .flatMap(seen -> api.decide(seen, state.decisions(node).without(pod.uid())))
+        .flatMap(
+            seen ->
+                api.decide(
+                    node,
+                    seen.getMetadata().getResourceVersion(),
+                    state.decisions(node).without(pod.uid())))
         .ifPresent(state::put);
     return problem;
   }

@@ -76,10 +76,21 @@ final class ClusterState {
             () -> waiting.put(pod.uid(), pod));
   }
 
-  /** That we bound it just now. */
+  /** That we bind it just now. */
   synchronized void bound(PodView pod, String node) {
     if (!pods.containsKey(pod.uid()) || pods.get(pod.uid()).node().isEmpty()) {
       put(pod.boundTo(node, clock.instant()));
+    }
+  }
+
+  /**
+   * That a binding of ours did not come about; what was heard of the pod since then counts more.
+   */
+  synchronized void notBound(PodView pod) {
+    var known = pods.get(pod.uid());
+    if (known != null && known.node().isPresent() && known.version() == pod.version()) {
+      remove(pod.uid());
+      put(pod);
     }
   }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * kube-scheduler looks at one pod after the other, but binds in the background: it asks about the
  * next pod before it has us bind the last, and would be told of zones that are as good as taken. So
- * the next question waits a little for that binding. This saves refused bindings and their
+ * the next question waits a little until that binding counts. This saves refused bindings and their
  * back-off; that no zone is given away twice does not depend on it ({@link Binder}).
  */
 final class CycleGate {
@@ -50,7 +50,7 @@ final class CycleGate {
     }
   }
 
-  /** After it was bound, or not. */
+  /** Once it counts where it will be bound, or is not bound. */
   void bound(String uid) {
     lock.lock();
     try {

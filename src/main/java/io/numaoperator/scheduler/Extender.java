@@ -10,10 +10,14 @@ import io.numaoperator.scheduler.Wire.HostPriority;
 import io.numaoperator.scheduler.Wire.MetaPod;
 import io.numaoperator.scheduler.Wire.MetaVictims;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -24,6 +28,10 @@ final class Extender {
   private final Binder binder;
   private final CycleGate gate;
   private final Refusals refusals;
+  private final AtomicReference<Filtered> last = new AtomicReference<>(new Filtered("", Map.of()));
+
+  /** What was found when a pod was filtered: its nodes are scored at once afterwards. */
+  private record Filtered(String uid, Map<String, Verdict> verdicts) {}
 
   Extender(
       ClusterState state, Supplier<Judge> judge, Binder binder, CycleGate gate, Refusals refusals) {
@@ -41,8 +49,11 @@ final class Extender {
     var suitable = new ArrayList<String>();
     var notNow = new TreeMap<String, String>();
     var never = new TreeMap<String, String>();
+    var verdicts = new HashMap<String, Verdict>();
     for (var node : args.nodeNames()) {
-      switch (judge.get().judge(state.node(node), pod)) {
+      var verdict = judge.get().judge(state.node(node), pod);
+      verdicts.put(node, verdict);
+      switch (verdict) {
         case Verdict.Suits _, Verdict.Indifferent _ -> suitable.add(node);
         case Verdict.NotNow no -> notNow.put(node, no.message());
         case Verdict.Never no -> never.put(node, no.message());
@@ -52,6 +63,7 @@ final class Extender {
     // a node without a topology may get one
     refused.addAll(never.keySet());
     refusals.filtered(pod, suitable.isEmpty() ? refused : Set.of());
+    last.set(new Filtered(pod.uid(), verdicts));
     gate.leave(pod.uid(), !suitable.isEmpty());
     return new ExtenderFilterResult(suitable, notNow, never, "");
   }
@@ -59,8 +71,16 @@ final class Extender {
   /** How good each of them is, from 0 to 10. */
   List<HostPriority> prioritize(ExtenderArgs args) {
     var pod = PodView.of(args.pod());
+    var filtered = last.get();
+    var known = filtered.uid().equals(pod.uid()) ? filtered.verdicts() : Map.<String, Verdict>of();
     return args.nodeNames().stream()
-        .map(node -> new HostPriority(node, Score.of(judge.get().judge(state.node(node), pod))))
+        .map(
+            node ->
+                new HostPriority(
+                    node,
+                    Score.of(
+                        Optional.ofNullable(known.get(node))
+                            .orElseGet(() -> judge.get().judge(state.node(node), pod)))))
         .toList();
   }
 
@@ -82,7 +102,11 @@ final class Extender {
   /** Binds the pod, if it still can be. */
   ExtenderBindingResult bind(ExtenderBindingArgs args) {
     try {
-      var problem = binder.bind(args.namespace(), args.name(), args.uid(), args.node());
+      var problem =
+          binder.bind(
+              args.namespace(), args.name(), args.uid(), args.node(), () -> gate.bound(args.uid()));
+      // others may have been refused beside it meanwhile
+      problem.ifPresent(why -> refusals.changed(args.node()));
       return new ExtenderBindingResult(problem.orElse(""));
     } finally {
       gate.bound(args.uid());

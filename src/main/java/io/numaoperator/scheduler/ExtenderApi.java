@@ -11,11 +11,11 @@ interface ExtenderApi {
   Optional<NodeResourceTopology> topology(String node);
 
   /**
-   * Writes the decisions, if the object is still as it was seen.
+   * Writes the decisions into a node's object, if that is still of this resourceVersion.
    *
    * @return the object as it is then; empty if it was changed meanwhile, or is gone
    */
-  Optional<NodeResourceTopology> decide(NodeResourceTopology seen, Decisions decisions);
+  Optional<NodeResourceTopology> decide(String node, String version, Decisions decisions);
 
   /**
    * Binds.

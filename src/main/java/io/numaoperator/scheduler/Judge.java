@@ -13,8 +13,9 @@ import java.util.stream.Stream;
  * Decides on one node.
  *
  * @param unknownNodes what to do with a node that has no NodeResourceTopology
+ * @param fits what a kubelet would say
  */
-record Judge(UnknownNodes unknownNodes) {
+record Judge(UnknownNodes unknownNodes, FitModel fits) {
 
   /** What to do with a node that has no NodeResourceTopology. */
   enum UnknownNodes {
@@ -35,7 +36,7 @@ record Judge(UnknownNodes unknownNodes) {
     return switch (onTopOf(node, pod)) {
       // only who does not fit now can be one who never will
       case Verdict.NotNow no ->
-          Fit.of(node.topology().get().free().empty(), pod.request())
+          fits.of(node.topology().get().free().empty(), pod.request())
                   instanceof Fit.DoesNotFit never
               ? new Verdict.Never("even when empty: " + never.message())
               : no;
@@ -65,7 +66,7 @@ record Judge(UnknownNodes unknownNodes) {
    * and all on their way before it, must be admitted either way. Then what others were evicted for
    * is kept, as kube-scheduler keeps it of the node's sums (RunFilterPluginsWithNominatedPods).
    */
-  private static Verdict onTopOf(NodeView node, PodView pod) {
+  private Verdict onTopOf(NodeView node, PodView pod) {
     var free = node.topology().orElseThrow().free();
     var before = node.onTheWay().stream().filter(p -> !p.uid().equals(pod.uid())).toList();
     var verdict = admit(free, append(before, pod), pod);
@@ -80,14 +81,14 @@ record Judge(UnknownNodes unknownNodes) {
     return other instanceof Verdict.Suits ? one : other;
   }
 
-  private static Verdict beside(List<PodView> nominated, PodView pod, Verdict.Suits suits) {
+  private Verdict beside(List<PodView> nominated, PodView pod, Verdict.Suits suits) {
     var left = suits.before();
     for (var other : nominated) {
       if (other.priority() >= pod.priority()
           && !other.uid().equals(pod.uid())
-          && Fit.of(left, other.request()) instanceof Fit.Fits fits) {
-        left = fits.after();
-        if (Fit.of(left, pod.request()) instanceof Fit.DoesNotFit no) {
+          && fits.of(left, other.request()) instanceof Fit.Fits beside) {
+        left = beside.after();
+        if (fits.of(left, pod.request()) instanceof Fit.DoesNotFit no) {
           return new Verdict.NotNow(
               "%s (kept for pod %s, for which others were evicted)"
                   .formatted(no.message(), other.fullName()));
@@ -97,16 +98,16 @@ record Judge(UnknownNodes unknownNodes) {
     return suits;
   }
 
-  private static Verdict admit(NodeFree free, List<PodView> order, PodView pod) {
+  private Verdict admit(NodeFree free, List<PodView> order, PodView pod) {
     Verdict verdict = new Verdict.Indifferent();
     var left = free;
     for (var next : order) {
-      switch (Fit.of(left, next.request())) {
-        case Fit.Fits fits -> {
+      switch (fits.of(left, next.request())) {
+        case Fit.Fits there -> {
           if (next.equals(pod)) {
-            verdict = new Verdict.Suits(fits, left);
+            verdict = new Verdict.Suits(there, left);
           }
-          left = fits.after();
+          left = there.after();
         }
         case Fit.DoesNotFit no when next.equals(pod) -> {
           return new Verdict.NotNow(no.message() + onTheWay(order.indexOf(next)));

@@ -43,21 +43,17 @@ final class KubernetesExtenderApi implements ExtenderApi {
   }
 
   @Override
-  public Optional<NodeResourceTopology> decide(NodeResourceTopology seen, Decisions decisions) {
+  public Optional<NodeResourceTopology> decide(String node, String version, Decisions decisions) {
     var annotation = new HashMap<String, Object>();
     // null removes it
     annotation.put(Decisions.ANNOTATION, decisions.all().isEmpty() ? null : decisions.format());
-    var patch =
-        Map.of(
-            "metadata",
-            Map.of(
-                "resourceVersion",
-                seen.getMetadata().getResourceVersion(),
-                "annotations",
-                annotation));
+    var patch = Map.of("metadata", Map.of("resourceVersion", version, "annotations", annotation));
     try {
       return Optional.of(
-          client.resource(seen).patch(MERGE, client.getKubernetesSerialization().asJson(patch)));
+          client
+              .resources(NodeResourceTopology.class)
+              .withName(node)
+              .patch(MERGE, client.getKubernetesSerialization().asJson(patch)));
     } catch (KubernetesClientException refused) {
       if (refused.getCode() == HttpURLConnection.HTTP_CONFLICT
           || refused.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {

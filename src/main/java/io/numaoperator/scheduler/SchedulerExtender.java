@@ -8,7 +8,9 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
 import io.numaoperator.api.ListPage;
 import io.numaoperator.api.nrt.NodeResourceTopology;
+import io.numaoperator.scheduler.Judge.UnknownNodes;
 import io.numaoperator.scheduler.tls.MutualTls;
+import io.numaoperator.topology.fit.Fit;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.GeneralSecurityException;
@@ -42,9 +44,13 @@ public final class SchedulerExtender implements AutoCloseable {
   private static final Duration WAKE_INTERVAL = Duration.ofMillis(500);
   private static final Duration SWEEP_INTERVAL = Duration.ofMinutes(1);
 
+  /** Nodes that kube-scheduler asks about at a time, some with pods on the way; 2 kB each. */
+  private static final int FITS_KEPT = 4_000;
+
   private final ClusterState state;
   private final Refusals refusals = new Refusals();
   private final ExtenderApi api;
+  private final FitModel fits = new FitMemo(Fit::of, FITS_KEPT);
   private final Supplier<Settings> settings;
   private final SharedIndexInformer<Pod> pods;
   private final SharedIndexInformer<NodeResourceTopology> topologies;
@@ -80,10 +86,6 @@ public final class SchedulerExtender implements AutoCloseable {
     public Settings {
       schedulerNames = Set.copyOf(schedulerNames);
     }
-
-    Judge judge() {
-      return new Judge(allowUnknownNodes ? Judge.UnknownNodes.Allow : Judge.UnknownNodes.Deny);
-    }
   }
 
   /**
@@ -112,9 +114,8 @@ public final class SchedulerExtender implements AutoCloseable {
     this.changed = changed;
     state = new ClusterState(clock);
     api = new KubernetesExtenderApi(client);
-    Supplier<Judge> judge = () -> settings.get().judge();
-    var binder = new Binder(api, state, judge, clock);
-    var extender = new Extender(state, judge, binder, new CycleGate(GATE), refusals);
+    var binder = new Binder(api, state, this::judge, clock);
+    var extender = new Extender(state, this::judge, binder, new CycleGate(GATE), refusals);
     pods = podInformer(client);
     topologies = topologyInformer(client);
     timer =
@@ -188,6 +189,11 @@ public final class SchedulerExtender implements AutoCloseable {
 
   private static boolean isFresh(Seen seen) {
     return System.nanoTime() - seen.at() < WAKE_INTERVAL.toNanos();
+  }
+
+  private Judge judge() {
+    return new Judge(
+        settings.get().allowUnknownNodes() ? UnknownNodes.Allow : UnknownNodes.Deny, fits);
   }
 
   private boolean synced() {
@@ -312,7 +318,7 @@ public final class SchedulerExtender implements AutoCloseable {
 
   private void wake() {
     refusals
-        .worthAnotherLook(state, settings.get().judge())
+        .worthAnotherLook(state, judge())
         .ifPresent(
             node -> {
               api.wake(node, state.topologyVersion(node));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.numaoperator.scheduler.Judge.UnknownNodes;
+import io.numaoperator.topology.fit.Fit;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.ZoneOffset;
@@ -24,12 +25,12 @@ class BinderTest {
 
     Replica(Clock clock) {
       state = new ClusterState(clock);
-      binder = new Binder(api, state, () -> new Judge(UnknownNodes.Deny), clock);
+      binder = new Binder(api, state, () -> new Judge(UnknownNodes.Deny, Fit::of), clock);
     }
 
     Optional<String> bind(Pod pod) {
       var meta = pod.getMetadata();
-      return binder.bind(meta.getNamespace(), meta.getName(), meta.getUid(), "n1");
+      return binder.bind(meta.getNamespace(), meta.getName(), meta.getUid(), "n1", () -> {});
     }
   }
 
@@ -66,6 +67,7 @@ class BinderTest {
     var b = created("b", 4);
     api.meanwhile = () -> assertThat(other.bind(b)).isEmpty();
     assertThat(one.bind(a)).isPresent();
+    assertThat(one.state.pod(a.getMetadata().getUid()).flatMap(PodView::node)).isEmpty();
     assertThat(api.bindings).extracting(p -> p.getMetadata().getName()).containsExactly("b");
   }
 
@@ -84,6 +86,7 @@ class BinderTest {
     api.refuseBindings = true;
     assertThat(one.bind(created("a", 4)))
         .hasValueSatisfying(why -> assertThat(why).contains("refused by the fake API server"));
+    assertThat(one.state.node("n1").pods()).isEmpty();
     api.refuseBindings = false;
     assertThat(other.bind(created("b", 4))).isEmpty();
   }
@@ -94,7 +97,10 @@ class BinderTest {
     api.publish(topology("n1", 4, 0));
     var a = created("a", 4);
     var seen = api.topology("n1").orElseThrow();
-    api.decide(seen, Decisions.NONE.plus(PodView.of(a), Given.NOW));
+    api.decide(
+        "n1",
+        seen.getMetadata().getResourceVersion(),
+        Decisions.NONE.plus(PodView.of(a), Given.NOW));
     var b = created("b", 4);
     assertThat(other.bind(b)).isPresent();
     var later = new Replica(Clock.fixed(Given.NOW.plus(Duration.ofSeconds(31)), ZoneOffset.UTC));
@@ -109,7 +115,7 @@ class BinderTest {
     assertThat(other.bind(a)).isEmpty();
     assertThat(api.bindings).hasSize(1);
     var meta = a.getMetadata();
-    assertThat(one.binder.bind(meta.getNamespace(), meta.getName(), meta.getUid(), "n2"))
+    assertThat(one.binder.bind(meta.getNamespace(), meta.getName(), meta.getUid(), "n2", () -> {}))
         .contains("it is bound to n1");
   }
 
@@ -117,7 +123,7 @@ class BinderTest {
   void aPodThatIsGoneOrAnotherByNowIsNotBound() {
     api.publish(topology("n1", 4, 0));
     var a = created("a", 1);
-    assertThat(one.binder.bind("default", "a", "uid-of-a-former-a", "n1"))
+    assertThat(one.binder.bind("default", "a", "uid-of-a-former-a", "n1", () -> {}))
         .contains("the pod is gone");
     api.delete(a);
     assertThat(one.bind(a)).contains("the pod is gone");
@@ -132,13 +138,78 @@ class BinderTest {
     assertThat(one.state.decisions("n1").all()).isEmpty();
   }
 
+  /** Each read is a few milliseconds in which no other pod is decided on. */
+  @Test
+  void whatTheWatchesHaveShownIsNotReadAgain() {
+    api.publish(topology("n1", 4, 0));
+    var a = created("a", 2);
+    var b = created("b", 2);
+    api.topology("n1").ifPresent(one.state::put);
+    one.state.put(a);
+    one.state.put(b);
+    api.reads = 0;
+    assertThat(one.bind(a)).isEmpty();
+    assertThat(one.bind(b)).isEmpty();
+    assertThat(api.bindings).hasSize(2);
+    assertThat(api.reads).isZero();
+  }
+
+  /** The watch is behind: what it has not shown yet may be why the pod fits. */
+  @Test
+  void whatDoesNotSuitIsReadAnew() {
+    api.publish(topology("n1", 0, 0));
+    api.topology("n1").ifPresent(one.state::put);
+    api.publish(topology("n1", 4, 0));
+    assertThat(one.bind(created("a", 4))).isEmpty();
+  }
+
+  @Test
+  void whatSuitedByAnOldTopologyIsDecidedByTheNewOne() {
+    api.publish(topology("n1", 4, 0));
+    api.topology("n1").ifPresent(one.state::put);
+    api.publish(topology("n1", 1, 0));
+    assertThat(one.bind(created("a", 4)))
+        .contains("zone 0 has 1 of 4 nvidia.com/gpu free, zone 1 has 0");
+    assertThat(api.bindings).isEmpty();
+  }
+
+  /** The watch of pods is behind too. */
+  @Test
+  void aPodThatAnotherReplicaBoundIsNotRefused() {
+    api.publish(topology("n1", 4, 0));
+    api.publish(topology("n2", 4, 0));
+    var a = created("a", 1);
+    one.state.put(a);
+    assertThat(other.bind(a)).isEmpty();
+    assertThat(one.bind(a)).isEmpty();
+    var b = created("b", 1);
+    one.state.put(b);
+    assertThat(other.bind(b)).isEmpty();
+    var meta = b.getMetadata();
+    assertThat(one.binder.bind(meta.getNamespace(), meta.getName(), meta.getUid(), "n2", () -> {}))
+        .contains("it is bound to n1");
+    one.state.put(api.topology("n2").orElseThrow());
+    assertThat(one.state.decisions("n2").all()).isEmpty();
+    assertThat(api.bindings).hasSize(2);
+  }
+
+  @Test
+  void aPodThatIsGoneByThenKeepsNoZone() {
+    api.publish(topology("n1", 4, 0));
+    var a = created("a", 4);
+    one.state.put(a);
+    api.delete(a);
+    assertThat(one.bind(a)).contains("the pod is gone");
+    assertThat(other.bind(created("b", 4))).isEmpty();
+  }
+
   @Test
   void theTopologyThatWentAwayIsNotUsed() {
     api.publish(topology("n1", 4, 0));
     one.state.put(topology("n2", 4, 4));
     var a = created("a", 1);
     var meta = a.getMetadata();
-    assertThat(one.binder.bind(meta.getNamespace(), meta.getName(), meta.getUid(), "n2"))
+    assertThat(one.binder.bind(meta.getNamespace(), meta.getName(), meta.getUid(), "n2", () -> {}))
         .contains("it has no NodeResourceTopology");
   }
 }

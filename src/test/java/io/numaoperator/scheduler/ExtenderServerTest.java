@@ -9,6 +9,7 @@ import io.numaoperator.scheduler.tls.Certificates;
 import io.numaoperator.scheduler.tls.Certificates.Use;
 import io.numaoperator.scheduler.tls.Identity;
 import io.numaoperator.scheduler.tls.MutualTls;
+import io.numaoperator.topology.fit.Fit;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -59,7 +60,7 @@ class ExtenderServerTest {
   }
 
   private ExtenderServer server() {
-    var judge = new Judge(UnknownNodes.Deny);
+    var judge = new Judge(UnknownNodes.Deny, Fit::of);
     var api = new FakeApiServer();
     var clock = Clock.fixed(Given.NOW, ZoneOffset.UTC);
     try {

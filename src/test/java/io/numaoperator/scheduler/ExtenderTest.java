@@ -15,9 +15,11 @@ import io.numaoperator.scheduler.Wire.ExtenderPreemptionArgs;
 import io.numaoperator.scheduler.Wire.HostPriority;
 import io.numaoperator.scheduler.Wire.MetaPod;
 import io.numaoperator.scheduler.Wire.MetaVictims;
+import io.numaoperator.topology.fit.Fit;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,7 +30,7 @@ class ExtenderTest {
   private final Clock clock = Clock.fixed(Given.NOW, ZoneOffset.UTC);
   private final FakeApiServer api = new FakeApiServer();
   private final ClusterState state = new ClusterState(clock);
-  private final Judge judge = new Judge(UnknownNodes.Deny);
+  private final Judge judge = new Judge(UnknownNodes.Deny, Fit::of);
   private final Refusals refusals = new Refusals();
   private final Extender extender =
       new Extender(
@@ -131,6 +133,43 @@ class ExtenderTest {
     refusals.changed("n1");
     assertThat(refusals.worthAnotherLook(state, judge)).contains("n1");
     assertThat(extender.filter(ask(second, "n1")).nodeNames()).containsExactly("n1");
+  }
+
+  /** kube-scheduler asks both within one cycle; another replica may have been asked the first. */
+  @Test
+  void scoresAreTheSameWhoeverFiltered() {
+    state.put(topology("whole", 4, 4));
+    state.put(topology("used", "single-numa-node", "pod", zone(0, 7, 8, 2), zone(1, 7, 8, 4)));
+    var pod = pod("a", 2);
+    var fresh = scores(pod, "whole", "used", "unknown");
+    extender.filter(ask(pod, "whole", "used"));
+    assertThat(scores(pod, "whole", "used", "unknown")).isEqualTo(fresh);
+    extender.filter(ask(pod("b", 4), "whole", "used"));
+    assertThat(scores(pod, "whole", "used", "unknown")).isEqualTo(fresh);
+  }
+
+  /** It is asked about the next pod while the API server is asked to bind the last. */
+  @Test
+  void theNextPodIsJudgedBesideOneThatIsBeingBound() {
+    var waiting =
+        new Extender(
+            state,
+            () -> judge,
+            new Binder(api, state, () -> judge, clock),
+            new CycleGate(Duration.ofMinutes(5)),
+            refusals);
+    api.publish(topology("n1", 4, 0));
+    state.put(api.topology("n1").orElseThrow());
+    var first = pod("first", 4);
+    api.create(first);
+    assertThat(waiting.filter(ask(first, "n1")).nodeNames()).containsExactly("n1");
+    var suitable = new ArrayList<String>();
+    api.meanwhile = () -> suitable.addAll(waiting.filter(ask(pod("second", 1), "n1")).nodeNames());
+    api.refuseBindings = true;
+    assertThat(waiting.bind(new ExtenderBindingArgs("first", "default", "uid-first", "n1")).error())
+        .contains("refused by the fake API server");
+    assertThat(suitable).isEmpty();
+    assertThat(refusals.worthAnotherLook(state, judge)).contains("n1");
   }
 
   /** §5: scope pod becomes container, and the waiting pod can go. */

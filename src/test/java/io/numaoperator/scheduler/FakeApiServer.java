@@ -25,6 +25,9 @@ final class FakeApiServer implements ExtenderApi {
 
   final List<String> woken = new ArrayList<>();
 
+  /** How often an object was read. */
+  int reads;
+
   /** Run before the next conditional write: another writer. */
   Runnable meanwhile = () -> {};
 
@@ -51,37 +54,35 @@ final class FakeApiServer implements ExtenderApi {
 
   @Override
   public synchronized Optional<Pod> pod(String namespace, String name) {
+    reads++;
     return Optional.ofNullable(pods.get(key(namespace, name)));
   }
 
   @Override
   public synchronized Optional<NodeResourceTopology> topology(String node) {
+    reads++;
     return Optional.ofNullable(topologies.get(node)).map(json::clone);
   }
 
   @Override
-  public Optional<NodeResourceTopology> decide(NodeResourceTopology seen, Decisions decisions) {
+  public Optional<NodeResourceTopology> decide(String node, String version, Decisions decisions) {
     var before = meanwhile;
     meanwhile = () -> {};
     before.run();
-    return write(seen, decisions);
+    return write(node, version, decisions);
   }
 
   private synchronized Optional<NodeResourceTopology> write(
-      NodeResourceTopology seen, Decisions decisions) {
-    var name = seen.getMetadata().getName();
+      String name, String seen, Decisions decisions) {
     var now = topologies.get(name);
-    if (now == null
-        || !now.getMetadata()
-            .getResourceVersion()
-            .equals(seen.getMetadata().getResourceVersion())) {
+    if (now == null || !now.getMetadata().getResourceVersion().equals(seen)) {
       return Optional.empty();
     }
     var copy = json.clone(now);
-    copy.getMetadata().setResourceVersion(Long.toString(++version));
+    copy.getMetadata().setResourceVersion(Long.toString(++this.version));
     copy.getMetadata().getAnnotations().put(Decisions.ANNOTATION, decisions.format());
     topologies.put(name, copy);
-    return topology(name);
+    return Optional.of(json.clone(copy));
   }
 
   @Override

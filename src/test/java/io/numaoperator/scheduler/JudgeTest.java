@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.numaoperator.scheduler.Judge.UnknownNodes;
+import io.numaoperator.topology.fit.Fit;
 import java.time.Clock;
 import java.time.ZoneOffset;
 import java.util.Map;
@@ -24,11 +25,11 @@ class JudgeTest {
   private final ClusterState state = new ClusterState(Clock.fixed(Given.NOW, ZoneOffset.UTC));
 
   private Verdict judge(Pod pod) {
-    return new Judge(UnknownNodes.Deny).judge(state.node(NODE), PodView.of(pod));
+    return new Judge(UnknownNodes.Deny, Fit::of).judge(state.node(NODE), PodView.of(pod));
   }
 
   private boolean helps(Pod pod, String... victims) {
-    return new Judge(UnknownNodes.Deny)
+    return new Judge(UnknownNodes.Deny, Fit::of)
         .suitsWithout(state.node(NODE), PodView.of(pod), Set.of(victims));
   }
 
@@ -129,7 +130,8 @@ class JudgeTest {
   @Test
   void aNodeWithoutTopologyIsAsThePolicySays() {
     assertThat(judge(pod("a", 1))).isEqualTo(new Verdict.Never("it has no NodeResourceTopology"));
-    assertThat(new Judge(UnknownNodes.Allow).judge(state.node(NODE), PodView.of(pod("a", 1))))
+    assertThat(
+            new Judge(UnknownNodes.Allow, Fit::of).judge(state.node(NODE), PodView.of(pod("a", 1))))
         .isInstanceOf(Verdict.Indifferent.class);
   }
 
@@ -138,7 +140,8 @@ class JudgeTest {
     var topology = topology(NODE, 4, 4);
     topology.zones.getFirst().name = "socket-0";
     state.put(topology);
-    assertThat(new Judge(UnknownNodes.Allow).judge(state.node(NODE), PodView.of(pod("a", 1))))
+    assertThat(
+            new Judge(UnknownNodes.Allow, Fit::of).judge(state.node(NODE), PodView.of(pod("a", 1))))
         .isEqualTo(
             new Verdict.Never(
                 "its NodeResourceTopology cannot be used: zone \"socket-0\" is not named node-ID"));

@@ -40,7 +40,7 @@ class SimulationTest {
 
   private final class Replica {
     final ClusterState state = new ClusterState(clock);
-    final Judge judge = new Judge(UnknownNodes.Deny);
+    final Judge judge = new Judge(UnknownNodes.Deny, Fit::of);
     final Extender extender =
         new Extender(
             state,
