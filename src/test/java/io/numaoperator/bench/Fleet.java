@@ -72,7 +72,7 @@ final class Fleet implements AutoCloseable {
     asWanted = machines.keySet().stream().skip(count).collect(Collectors.toUnmodifiableSet());
   }
 
-  /** Makes Nodes and Leases, and keeps them alive from then on. */
+  /** Makes Nodes and Leases. */
   void start() {
     atOnce(
         machines.values(),
@@ -80,12 +80,19 @@ final class Fleet implements AutoCloseable {
           api.create(Bodies.LEASES, bodies.lease(machine.name));
           machine.nodeUid = api.create(Bodies.NODES, bodies.node(machine.name)).field("uid");
         });
-    var all = List.copyOf(machines.values());
-    beat(all, LEASE, this::renew);
-    beat(all, STATUS, this::report);
     watches.add(api.watch("/api/v1/pods", "&fieldSelector=status.phase%3DPending", this::podSeen));
     watches.add(api.watch(Bodies.STATES, "", this::stateSeen));
     watches.add(api.watch(Bodies.NODES, "", this::nodeSeen));
+  }
+
+  /**
+   * Keeps them alive from now on. Without a controller manager nobody misses it before, and the 500
+   * renewals a second of 5,000 kubelets take an API server on two cores most of one.
+   */
+  void keepAlive() {
+    var all = List.copyOf(machines.values());
+    beat(all, LEASE, this::renew);
+    beat(all, STATUS, this::report);
   }
 
   /** Once a period for each machine, spread evenly over it. */

@@ -88,6 +88,7 @@ final class OperatorPart {
           put("operator: start to ready, no policy", seconds(operator.startToReady()));
           claim(operator, bare);
           judge(operator);
+          fleet.keepAlive();
           fastRollout(operator, watch);
           idle(operator);
           changes(watch);
