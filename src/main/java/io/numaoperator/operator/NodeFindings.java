@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 final class NodeFindings {
   private final KubeletPolicy settings;
   private final boolean restores;
-  private final NumaNodeStateStatus seen;
+  private volatile NumaNodeStateStatus seen;
   private final String bootId;
   private final Once<Optional<KubeletPlan>> plan = new Once<>(this::findPlan);
   private final Once<Divergence> divergence = new Once<>(this::findDivergence);
@@ -61,6 +61,11 @@ final class NodeFindings {
 
   NumaNodeStateStatus seen() {
     return seen;
+  }
+
+  /** Another object that says the same: the former one, of many kB, need not be kept for it. */
+  void seenAgain(NumaNodeStateStatus same) {
+    seen = same;
   }
 
   /** Empty while the node's inventory or its running kubelet's settings are not known. */

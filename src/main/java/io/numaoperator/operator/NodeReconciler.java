@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /** One node: plan what its kubelet should become, and judge what was seen of it. */
 @ControllerConfiguration(
@@ -50,6 +51,9 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   private final CrossingStory crossings;
   private final Waits waits;
   private final KubeletDeliveries deliveries;
+  private final SimpleInboundEventSource<NumaNodeState> events =
+      new SimpleInboundEventSource<>("cluster");
+  private final NodeTurns turns;
 
   NodeReconciler(
       ClusterCache cache,
@@ -59,7 +63,14 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
       NodeStory story,
       CrossingStory crossings,
       Waits waits,
-      KubeletDeliveries deliveries) {
+      KubeletDeliveries deliveries,
+      @ConfigProperty(name = "quarkus.operator-sdk.concurrent-reconciliation-threads")
+          int threads) {
+    this.turns =
+        new NodeTurns(
+            Math.max(1, threads - 1), // one is the policies'
+            node -> events.propagateEvent(new ResourceID(node)),
+            System::nanoTime);
     this.story = story;
     this.crossings = crossings;
     this.waits = waits;
@@ -74,6 +85,14 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   public UpdateControl<NumaNodeState> reconcile(
       NumaNodeState primary, Context<NumaNodeState> context) {
     var name = primary.getMetadata().getName();
+    try {
+      return reconcile(name);
+    } finally {
+      turns.done(name);
+    }
+  }
+
+  private UpdateControl<NumaNodeState> reconcile(String name) {
     var node = cache.nodes().get(name);
     var known = cache.states().get(name); // else its coming is told
     if (node.isEmpty()
@@ -154,24 +173,23 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   @Override
   public List<EventSource<?, NumaNodeState>> prepareEventSources(
       EventSourceContext<NumaNodeState> context) {
-    var cluster = new SimpleInboundEventSource<NumaNodeState>("cluster");
     cache
         .states()
         .onChange(
             PolicyReconciler::statesDiffer,
-            state -> cluster.propagateEvent(new ResourceID(state.getMetadata().getName())));
-    cache
-        .nodes()
-        .onChange(
-            Nodes::differ,
-            node -> cluster.propagateEvent(new ResourceID(node.getMetadata().getName())));
+            state -> {
+              var name = state.getMetadata().getName();
+              if (cache.states().get(name).isEmpty()) {
+                turns.done(name); // JOSDK looks at none that is gone
+              }
+              look(name);
+            });
+    cache.nodes().onChange(Nodes::differ, node -> look(node.getMetadata().getName()));
     cache
         .agentPods()
         .onChange(
             NodeAssessment::agentPodsDiffer,
-            pod ->
-                Optional.ofNullable(pod.getSpec().getNodeName())
-                    .ifPresent(node -> cluster.propagateEvent(new ResourceID(node))));
+            pod -> Optional.ofNullable(pod.getSpec().getNodeName()).ifPresent(this::look));
     cache
         .policies()
         .onChange(
@@ -180,9 +198,8 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
             policy ->
                 cache
                     .statesOf(policy.getMetadata().getName())
-                    .forEach(
-                        s -> cluster.propagateEvent(new ResourceID(s.getMetadata().getName()))));
-    waits.onChange(node -> cluster.propagateEvent(new ResourceID(node)));
+                    .forEach(state -> look(state.getMetadata().getName())));
+    waits.onChange(this::look);
     Consumer<Predicate<String>> nodes =
         concerned ->
             cache
@@ -190,9 +207,15 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
                 .list()
                 .map(state -> state.getMetadata().getName())
                 .filter(concerned)
-                .forEach(node -> cluster.propagateEvent(new ResourceID(node)));
+                .forEach(this::look);
     parts.onNodeChange(nodes);
     deliveries.onChange(() -> nodes.accept(node -> true));
-    return List.of(cluster);
+    return List.of(events);
+  }
+
+  private void look(String node) {
+    if (cache.states().get(node).isPresent()) { // else its coming is told
+      turns.add(node);
+    }
   }
 }

@@ -17,12 +17,16 @@ import io.numaoperator.api.nrt.NodeResourceTopology;
 import io.numaoperator.plan.scheduler.TopologyRevision;
 import io.numaoperator.readiness.Verdict;
 import io.numaoperator.rollout.RolloutSettings;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 /** One policy: take its nodes, apply its parts, roll out, sum up. */
 @ControllerConfiguration(name = "policy")
@@ -37,6 +41,8 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   /** What is due now is looked at after the writes of this pass are seen. */
   private static final Duration SOON = Duration.ofMillis(500);
 
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
   private final ClusterCache cache;
   private final Writer writer;
   private final Parts parts;
@@ -44,6 +50,9 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   private final RolloutPass rollout;
   private final DrainedNodes drained;
   private final RejectedPods rejected;
+  private final SimpleInboundEventSource<NumaPolicy> events =
+      new SimpleInboundEventSource<>("cluster");
+  private final PolicyPace pace;
 
   PolicyReconciler(
       ClusterCache cache,
@@ -60,10 +69,29 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     this.rollout = rollout;
     this.drained = drained;
     this.rejected = rejected;
+    var timer =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofVirtual().name("policy-pace").factory());
+    pace =
+        new PolicyPace(
+            policy -> events.propagateEvent(new ResourceID(policy)),
+            (delay, action) -> timer.schedule(action, delay.toNanos(), TimeUnit.NANOSECONDS),
+            System::nanoTime);
   }
 
   @Override
   public UpdateControl<NumaPolicy> reconcile(NumaPolicy policy, Context<NumaPolicy> context) {
+    long began = THREADS.getCurrentThreadCpuTime();
+    try {
+      return pass(policy);
+    } finally {
+      pace.passed(
+          policy.getMetadata().getName(),
+          Duration.ofNanos(THREADS.getCurrentThreadCpuTime() - began));
+    }
+  }
+
+  private UpdateControl<NumaPolicy> pass(NumaPolicy policy) {
     cache.policies().wrote(policy);
     if (Restoration.isFinalizerToBeChanged(policy)) {
       writer.finalizer(policy, Restoration.isWanted(policy));
@@ -177,12 +205,8 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   @Override
   public List<EventSource<?, NumaPolicy>> prepareEventSources(
       EventSourceContext<NumaPolicy> context) {
-    var cluster = new SimpleInboundEventSource<NumaPolicy>("cluster");
     Runnable all =
-        () ->
-            cache.livePolicies().stream()
-                .map(p -> new ResourceID(p.getMetadata().getName()))
-                .forEach(cluster::propagateEvent);
+        () -> cache.livePolicies().stream().map(p -> p.getMetadata().getName()).forEach(pace::add);
     cache.nodes().onChange(Nodes::differ, node -> all.run());
     cache
         .policies()
@@ -202,7 +226,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
               if (cache.states().get(state.getMetadata().getName()).isEmpty()) {
                 all.run(); // let go: another policy may want the node
               } else {
-                cluster.propagateEvent(new ResourceID(state.getSpec().policy));
+                pace.add(state.getSpec().policy);
               }
             });
     cache.topologies().onChange(PolicyReconciler::topologiesDiffer, topology -> all.run());
@@ -212,6 +236,6 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     drained.onChange(all);
     rejected.onChange(all);
     deliveries.onChange(all);
-    return List.of(cluster);
+    return List.of(events);
   }
 }

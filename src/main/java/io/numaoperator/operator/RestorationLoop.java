@@ -7,6 +7,7 @@ import io.numaoperator.rollout.NodeProgress.Cordon;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -26,6 +27,9 @@ class RestorationLoop {
 
   /** What waits for a time is looked at again, and so is what failed. */
   private static final long AGAIN_SECONDS = 5;
+
+  /** Between two looks: each goes through all nodes, and thousands may change at once. */
+  private static final Duration PAUSE = Duration.ofMillis(200);
 
   private final ClusterCache cache;
   private final Writer writer;
@@ -69,6 +73,7 @@ class RestorationLoop {
                 node -> live.stream().anyMatch(policy -> Nodes.isSelected(policy, node)))
             .forEach(this::uncordon);
         if (wake.tryAcquire(AGAIN_SECONDS, TimeUnit.SECONDS)) {
+          Thread.sleep(PAUSE);
           wake.drainPermits();
         }
       }
