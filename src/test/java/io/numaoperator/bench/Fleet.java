@@ -1,6 +1,7 @@
 package io.numaoperator.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import io.numaoperator.api.Names;
 import io.numaoperator.bench.Bodies.Machine;
 import java.time.Duration;
@@ -8,9 +9,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
@@ -40,7 +43,7 @@ final class Fleet implements AutoCloseable {
 
   private final RawApi api;
   private final Bodies bodies = new Bodies();
-  private final Map<String, Machine> machines = new TreeMap<>();
+  private final NavigableMap<String, Machine> machines = new TreeMap<>();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final List<String> violations = new CopyOnWriteArrayList<>();
   private final List<AutoCloseable> watches = new ArrayList<>();
@@ -56,6 +59,11 @@ final class Fleet implements AutoCloseable {
   private volatile Duration change = Duration.ofMillis(500);
   private volatile double failureRate;
   private volatile Set<String> asWanted = Set.of();
+
+  /** The first one: machines are alike. */
+  private final BlockingQueue<JsonNode> plans = new ArrayBlockingQueue<>(1);
+
+  private volatile JsonNode plan = MissingNode.getInstance();
 
   Fleet(RawApi api, int size) {
     this.api = api;
@@ -166,21 +174,43 @@ final class Fleet implements AutoCloseable {
         "{\"status\":{\"replicas\":1,\"readyReplicas\":1,\"availableReplicas\":1}}");
   }
 
-  /** The DaemonSet's pods run, and the agents in them tell of their machines. */
-  void startAgents(JsonNode daemonSet) {
+  /** One agent tells of its machine; returns when it is planned, as the others will be. */
+  void startFirstAgent() throws InterruptedException {
+    startAgent(machines.firstEntry().getValue(), daemonSet());
+    plan = plans.take();
+  }
+
+  /** And all the others; those of machines that are as wanted know what is wanted. */
+  void startAgents() {
+    var daemonSet = daemonSet();
     atOnce(
-        machines.values(),
+        machines.values().stream().filter(machine -> !machine.agentRuns).toList(),
         machine -> {
-          api.create(Bodies.AGENT_PODS, bodies.agentPod(machine.name, daemonSet));
-          synchronized (machine) {
-            machine.agentRuns = true;
-            if (machine.topologyWanted) {
-              topology(machine); // and publishes
-            } else {
-              publish(machine);
+          if (asWanted.contains(machine.name)) {
+            synchronized (machine) {
+              machine.settings = plan.path("fragment");
+              machine.hash = plan.path("hash").asText();
             }
           }
+          startAgent(machine, daemonSet);
         });
+  }
+
+  /** The DaemonSet's pods are made here. */
+  private JsonNode daemonSet() {
+    return api.get("/apis/apps/v1/namespaces/numa-operator-system/daemonsets/numa-agent");
+  }
+
+  private void startAgent(Machine machine, JsonNode daemonSet) {
+    api.create(Bodies.AGENT_PODS, bodies.agentPod(machine.name, daemonSet));
+    synchronized (machine) {
+      machine.agentRuns = true;
+      if (machine.topologyWanted) {
+        topology(machine); // and publishes
+      } else {
+        publish(machine);
+      }
+    }
   }
 
   /** A kubelet starts what is bound to its node. */
@@ -206,6 +236,9 @@ final class Fleet implements AutoCloseable {
     states.add(name);
     var spec = object.path("spec");
     note(planned, name, spec.path("kubelet").has("hash"));
+    if (spec.path("kubelet").has("hash")) {
+      plans.offer(spec.path("kubelet"));
+    }
     note(ready, name, isReady(object));
     if (machines.containsKey(name)) {
       threads.execute(() -> guarded(() -> act(machines.get(name), spec)));
