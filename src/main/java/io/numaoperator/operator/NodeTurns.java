@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.SequencedSet;
 import java.util.function.Consumer;
@@ -63,6 +62,6 @@ final class NodeTurns {
         now.add(node);
       }
     }
-    List.copyOf(now).forEach(hand);
+    now.forEach(hand);
   }
 }

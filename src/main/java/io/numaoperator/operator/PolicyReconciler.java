@@ -17,6 +17,7 @@ import io.numaoperator.api.nrt.NodeResourceTopology;
 import io.numaoperator.plan.scheduler.TopologyRevision;
 import io.numaoperator.readiness.Verdict;
 import io.numaoperator.rollout.RolloutSettings;
+import jakarta.annotation.PreDestroy;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /** One policy: take its nodes, apply its parts, roll out, sum up. */
@@ -52,6 +54,8 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   private final RejectedPods rejected;
   private final SimpleInboundEventSource<NumaPolicy> events =
       new SimpleInboundEventSource<>("cluster");
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(Thread.ofVirtual().name("policy-pace").factory());
   private final PolicyPace pace;
 
   PolicyReconciler(
@@ -69,14 +73,16 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     this.rollout = rollout;
     this.drained = drained;
     this.rejected = rejected;
-    var timer =
-        Executors.newSingleThreadScheduledExecutor(
-            Thread.ofVirtual().name("policy-pace").factory());
     pace =
         new PolicyPace(
             policy -> events.propagateEvent(new ResourceID(policy)),
             (delay, action) -> timer.schedule(action, delay.toNanos(), TimeUnit.NANOSECONDS),
             System::nanoTime);
+  }
+
+  @PreDestroy
+  void stop() {
+    timer.shutdownNow();
   }
 
   @Override
