@@ -160,14 +160,20 @@ final class Verifier {
      */
     static final Duration GRACE_AFTER_OUTAGE = Duration.ofSeconds(150);
 
+    private static final Duration AWAY = Duration.ofSeconds(10);
+
     private final Instant stableFrom;
     private Instant deadline;
 
     Watch(Phase.Start start, Duration window, Instant now) {
       this.stableFrom = Instant.ofEpochMilli(start.at()).plus(window);
       this.deadline = stableFrom.plus(GRACE);
-      // an agent that was away itself gives the kubelet a fair look
-      extend(now.plus(GRACE));
+      // an agent that was away itself gives the kubelet a fair look, and may not know of an outage
+      extend(
+          now.plus(
+              now.isAfter(Instant.ofEpochMilli(start.at()).plus(AWAY))
+                  ? GRACE_AFTER_OUTAGE
+                  : GRACE));
     }
 
     /** Nobody could ask the API server. */

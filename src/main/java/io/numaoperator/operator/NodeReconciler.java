@@ -175,15 +175,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
       EventSourceContext<NumaNodeState> context) {
     cache
         .states()
-        .onChange(
-            PolicyReconciler::statesDiffer,
-            state -> {
-              var name = state.getMetadata().getName();
-              if (cache.states().get(name).isEmpty()) {
-                turns.done(name); // JOSDK looks at none that is gone
-              }
-              look(name);
-            });
+        .onChange(PolicyReconciler::statesDiffer, state -> look(state.getMetadata().getName()));
     cache.nodes().onChange(Nodes::differ, node -> look(node.getMetadata().getName()));
     cache
         .agentPods()
@@ -214,8 +206,11 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   }
 
   private void look(String node) {
-    if (cache.states().get(node).isPresent()) { // else its coming is told
+    var state = cache.states().get(node);
+    if (state.filter(s -> s.getMetadata().getDeletionTimestamp() == null).isPresent()) {
       turns.add(node);
+    } else {
+      turns.gone(node); // its coming is told
     }
   }
 }

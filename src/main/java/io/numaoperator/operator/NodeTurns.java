@@ -43,7 +43,16 @@ final class NodeTurns {
     next();
   }
 
-  /** It was looked at, or is no longer. */
+  /** It is no longer: JOSDK looks at none that is gone, or on its way. */
+  void gone(String node) {
+    synchronized (this) {
+      waiting.remove(node);
+      handed.remove(node);
+    }
+    next();
+  }
+
+  /** It was looked at. */
   void done(String node) {
     synchronized (this) {
       handed.remove(node);

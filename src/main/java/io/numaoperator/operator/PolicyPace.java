@@ -26,10 +26,12 @@ final class PolicyPace {
   }
 
   /**
-   * @param next from when on the next pass may begin, by nanoTime
-   * @param waiting whether one will be asked for then
+   * @param next from when on a pass may begin, by nanoTime
+   * @param running whether one is under way
+   * @param asked whether another one is to come
+   * @param scheduled whether it will be asked for at that time
    */
-  private record Pace(long next, boolean waiting) {}
+  private record Pace(long next, boolean running, boolean asked, boolean scheduled) {}
 
   /**
    * @param hand has a policy passed over, some time after it returns
@@ -48,24 +50,39 @@ final class PolicyPace {
   }
 
   private synchronized boolean isDue(String policy) {
-    var pace = paces.get(policy);
-    if (pace == null || nanoTime.getAsLong() - pace.next() >= 0) {
+    var pace = pace(policy);
+    if (!pace.running() && nanoTime.getAsLong() - pace.next() >= 0) {
       return true;
     }
-    if (!pace.waiting()) {
-      paces.put(policy, new Pace(pace.next(), true));
-      later.run(
-          Duration.ofNanos(pace.next() - nanoTime.getAsLong()),
-          () -> {
-            forget(policy);
-            hand.accept(policy);
-          });
-    }
+    schedule(policy, new Pace(pace.next(), pace.running(), true, pace.scheduled()));
     return false;
   }
 
-  private synchronized void forget(String policy) {
-    paces.remove(policy);
+  private Pace pace(String policy) {
+    return paces.getOrDefault(policy, new Pace(nanoTime.getAsLong(), false, false, false));
+  }
+
+  /** The one that is to come is scheduled when it is known when it may. */
+  private void schedule(String policy, Pace pace) {
+    boolean now = pace.asked() && !pace.running() && !pace.scheduled();
+    paces.put(policy, new Pace(pace.next(), pace.running(), pace.asked(), pace.scheduled() || now));
+    if (now) {
+      later.run(Duration.ofNanos(pace.next() - nanoTime.getAsLong()), () -> ask(policy));
+    }
+  }
+
+  private void ask(String policy) {
+    synchronized (this) {
+      var pace = pace(policy);
+      paces.put(policy, new Pace(pace.next(), pace.running(), false, false));
+    }
+    hand.accept(policy);
+  }
+
+  /** A pass begins: what is told from now on is for the next one. */
+  synchronized void began(String policy) {
+    var pace = pace(policy);
+    paces.put(policy, new Pace(pace.next(), true, pace.asked(), pace.scheduled()));
   }
 
   /**
@@ -74,7 +91,8 @@ final class PolicyPace {
    * @param took its CPU time: what it waits for costs nobody anything
    */
   synchronized void passed(String policy, Duration took) {
-    boolean waiting = paces.containsKey(policy) && paces.get(policy).waiting();
-    paces.put(policy, new Pace(nanoTime.getAsLong() + SHARE * took.toNanos(), waiting));
+    var pace = pace(policy);
+    long next = nanoTime.getAsLong() + SHARE * took.toNanos();
+    schedule(policy, new Pace(next, false, pace.asked(), pace.scheduled()));
   }
 }

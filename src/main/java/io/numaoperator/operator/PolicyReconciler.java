@@ -87,6 +87,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
 
   @Override
   public UpdateControl<NumaPolicy> reconcile(NumaPolicy policy, Context<NumaPolicy> context) {
+    pace.began(policy.getMetadata().getName());
     long began = THREADS.getCurrentThreadCpuTime();
     try {
       return pass(policy);

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -21,6 +22,7 @@ final class Binder {
   private final Supplier<Judge> judge;
   private final Clock clock;
   private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+  private final Set<String> underWay = ConcurrentHashMap.newKeySet();
 
   Binder(ExtenderApi api, ClusterState state, Supplier<Judge> judge, Clock clock) {
     this.api = api;
@@ -37,6 +39,19 @@ final class Binder {
    * @return why not, for kube-scheduler's event; empty when it is bound
    */
   Optional<String> bind(String namespace, String name, String uid, String node, Runnable counted) {
+    // kube-scheduler asks again when we took too long: what counts the pod meanwhile is no fact yet
+    if (!underWay.add(uid)) {
+      return Optional.of("its former binding is still under way");
+    }
+    try {
+      return bindOnce(namespace, name, uid, node, counted);
+    } finally {
+      underWay.remove(uid);
+    }
+  }
+
+  private Optional<String> bindOnce(
+      String namespace, String name, String uid, String node, Runnable counted) {
     var pod = state.pod(uid).or(() -> live(namespace, name, uid));
     if (pod.isEmpty()) {
       return Optional.of("the pod is gone");
@@ -66,12 +81,13 @@ final class Binder {
 
   /**
    * What the watch has shown is enough where the pod suits: the decision is written on condition
-   * that it is still so. All else is read anew, for the watch may be behind.
+   * that the object is still of the version that was judged. All else is read anew, for the watch
+   * may be behind.
    */
   private Optional<String> bindAlone(PodView pod, String node, Runnable counted) {
+    var version = state.topologyVersion(node); // before the look: the watch goes on meanwhile
     learnDecided(node);
-    if (judge(pod, node) instanceof Verdict.Suits
-        && decide(state.topologyVersion(node), pod, node, counted)) {
+    if (judge(pod, node) instanceof Verdict.Suits && decide(version, pod, node, counted)) {
       return carryOut(pod, node);
     }
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -120,7 +136,7 @@ final class Binder {
       var written = api.decide(node, version, state.decisions(node).plus(pod, clock.instant()));
       written.ifPresentOrElse(state::put, () -> state.notBound(pod));
       return written.isPresent();
-    } catch (KubernetesClientException failed) {
+    } catch (RuntimeException failed) {
       state.notBound(pod);
       throw failed;
     }
@@ -135,6 +151,9 @@ final class Binder {
       api.bind(pod.namespace(), pod.name(), pod.uid(), node);
     } catch (KubernetesClientException refused) {
       return notPosted(pod, node, refused);
+    } catch (RuntimeException failed) {
+      state.notBound(pod);
+      throw failed;
     }
     state.bound(pod, node);
     return Optional.empty();
@@ -157,11 +176,13 @@ final class Binder {
   private String undo(PodView pod, String node, String problem) {
     api.topology(node)
         .flatMap(
-            seen ->
-                api.decide(
-                    node,
-                    seen.getMetadata().getResourceVersion(),
-                    state.decisions(node).without(pod.uid())))
+            seen -> {
+              state.put(seen); // what another replica decided meanwhile stays
+              return api.decide(
+                  node,
+                  seen.getMetadata().getResourceVersion(),
+                  state.decisions(node).without(pod.uid()));
+            })
         .ifPresent(state::put);
     return problem;
   }

@@ -101,15 +101,18 @@ final class Extender {
 
   /** Binds the pod, if it still can be. */
   ExtenderBindingResult bind(ExtenderBindingArgs args) {
+    var bound = false;
     try {
       var problem =
           binder.bind(
               args.namespace(), args.name(), args.uid(), args.node(), () -> gate.bound(args.uid()));
-      // others may have been refused beside it meanwhile
-      problem.ifPresent(why -> refusals.changed(args.node()));
+      bound = problem.isEmpty();
       return new ExtenderBindingResult(problem.orElse(""));
     } finally {
       gate.bound(args.uid());
+      if (!bound) { // others may have been refused beside it meanwhile
+        refusals.changed(args.node());
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ package io.numaoperator.scheduler;
 import io.fabric8.kubernetes.api.model.Binding;
 import io.fabric8.kubernetes.api.model.BindingBuilder;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -51,8 +52,7 @@ final class KubernetesExtenderApi implements ExtenderApi {
     try {
       return Optional.of(
           client
-              .resources(NodeResourceTopology.class)
-              .withName(node)
+              .resource(named(node)) // by its name alone, it would be read first
               .patch(MERGE, client.getKubernetesSerialization().asJson(patch)));
     } catch (KubernetesClientException refused) {
       if (refused.getCode() == HttpURLConnection.HTTP_CONFLICT
@@ -61,6 +61,12 @@ final class KubernetesExtenderApi implements ExtenderApi {
       }
       throw refused;
     }
+  }
+
+  private static NodeResourceTopology named(String node) {
+    var object = new NodeResourceTopology();
+    object.setMetadata(new ObjectMetaBuilder().withName(node).build());
+    return object;
   }
 
   @Override

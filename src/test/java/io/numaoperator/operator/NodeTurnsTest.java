@@ -51,6 +51,15 @@ class NodeTurnsTest {
     assertThat(handed).containsExactly("a", "b", "c", "d");
   }
 
+  /** JOSDK never looks at it, so that nobody would say that it is done. */
+  @Test
+  void whoIsGoneTakesNoTurn() {
+    List.of("a", "b", "c", "d").forEach(turns::add);
+    turns.gone("c");
+    turns.gone("a");
+    assertThat(handed).containsExactly("a", "b", "d");
+  }
+
   @Test
   void doneOfOneThatWasNotHandedIsNothing() {
     turns.done("x");

@@ -21,15 +21,16 @@ class PolicyPaceTest {
           },
           () -> now.toNanos());
 
-  private void passAfter(Duration time, Duration took) {
-    now = now.plus(time).plus(took);
+  private void pass(Duration took) {
+    pace.began("p");
+    now = now.plus(took);
     pace.passed("p", took);
   }
 
   @Test
   void aChangeAfterAQuietTimeIsPassedOverAtOnce() {
     pace.add("p");
-    passAfter(Duration.ZERO, Duration.ofSeconds(2));
+    pass(Duration.ofSeconds(2));
     now = now.plusSeconds(6);
     pace.add("p");
     assertThat(handed).containsExactly("p", "p");
@@ -39,7 +40,7 @@ class PolicyPaceTest {
   @Test
   void threeTimesAsMuchTimeGoesByAsTheLastPassTook() {
     pace.add("p");
-    passAfter(Duration.ZERO, Duration.ofSeconds(2));
+    pass(Duration.ofSeconds(2));
     now = now.plusMillis(500);
     pace.add("p");
     pace.add("p");
@@ -54,15 +55,31 @@ class PolicyPaceTest {
   /** Nothing that is told while one waits is lost, and a pass that came otherwise stops nobody. */
   @Test
   void whoWaitsIsPassedOverOnce() {
-    passAfter(Duration.ZERO, Duration.ofSeconds(2));
+    pass(Duration.ofSeconds(2));
     pace.add("p");
-    passAfter(Duration.ZERO, Duration.ofSeconds(1));
+    pass(Duration.ofSeconds(1));
     pace.add("p");
     assertThat(later).hasSize(1);
     later.getFirst().run();
     assertThat(handed).containsExactly("p");
-    passAfter(Duration.ZERO, Duration.ofSeconds(1));
+    pass(Duration.ofSeconds(1));
     pace.add("p");
     assertThat(later).hasSize(2);
+  }
+
+  /** It may have come too late for the pass that is under way. */
+  @Test
+  void whatIsToldDuringAPassIsForTheNextOne() {
+    pace.began("p");
+    pace.add("p");
+    pace.add("p");
+    assertThat(handed).isEmpty();
+    assertThat(later).isEmpty();
+    now = now.plusSeconds(1);
+    pace.passed("p", Duration.ofSeconds(1));
+    assertThat(delays).containsExactly(Duration.ofSeconds(3));
+    now = now.plusSeconds(3);
+    later.getFirst().run();
+    assertThat(handed).containsExactly("p");
   }
 }

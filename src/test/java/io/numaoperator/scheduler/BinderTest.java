@@ -10,7 +10,9 @@ import io.numaoperator.topology.fit.Fit;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class BinderTest {
@@ -171,6 +173,71 @@ class BinderTest {
     assertThat(one.bind(created("a", 4)))
         .contains("zone 0 has 1 of 4 nvidia.com/gpu free, zone 1 has 0");
     assertThat(api.bindings).isEmpty();
+  }
+
+  /** The judged version counts, not the one that the watch brings while it is judged. */
+  @Test
+  void whatTheWatchBringsDuringTheLookIsLookedAtAnew() {
+    api.publish(topology("n1", 4, 0));
+    api.topology("n1").ifPresent(one.state::put);
+    var a = created("a", 4);
+    var b = created("b", 4);
+    one.state.put(a);
+    var once = new AtomicBoolean(true);
+    var binder =
+        new Binder(
+            api,
+            one.state,
+            () ->
+                new Judge(
+                    UnknownNodes.Deny,
+                    (free, request) -> {
+                      var fit = Fit.of(free, request);
+                      if (once.getAndSet(false)) {
+                        assertThat(other.bind(b)).isEmpty();
+                        api.topology("n1").ifPresent(one.state::put);
+                      }
+                      return fit;
+                    }),
+            Clock.fixed(Given.NOW, ZoneOffset.UTC));
+    var meta = a.getMetadata();
+    assertThat(binder.bind(meta.getNamespace(), meta.getName(), meta.getUid(), "n1", () -> {}))
+        .isPresent();
+    assertThat(api.bindings).hasSize(1);
+  }
+
+  /** kube-scheduler's patience ended before the API server had answered us. */
+  @Test
+  void askedAgainMeanwhileItDoesNotSayThatItIsBound() {
+    api.publish(topology("n1", 4, 0));
+    var a = created("a", 4);
+    var again = new ArrayList<Optional<String>>();
+    api.meanwhile = () -> again.add(one.bind(a));
+    api.refuseBindings = true;
+    assertThat(one.bind(a)).isPresent();
+    assertThat(again).containsExactly(Optional.of("its former binding is still under way"));
+    api.refuseBindings = false;
+    assertThat(one.bind(a)).isEmpty();
+  }
+
+  /** Their decisions are in one annotation. */
+  @Test
+  void whatIsTakenBackLeavesWhatAnotherReplicaDecided() {
+    api.publish(topology("n1", 4, 0));
+    var a = created("a", 2);
+    var b = created("b", 2);
+    api.refuseBindings = true;
+    api.beforeBinding =
+        () -> {
+          api.refuseBindings = false;
+          assertThat(other.bind(b)).isEmpty();
+          api.refuseBindings = true;
+        };
+    assertThat(one.bind(a)).isPresent();
+    one.state.put(api.topology("n1").orElseThrow());
+    assertThat(one.state.decisions("n1").all())
+        .extracting(Decisions.Decision::name)
+        .containsExactly("b");
   }
 
   /** The watch of pods is behind too. */

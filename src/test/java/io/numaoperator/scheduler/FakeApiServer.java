@@ -31,6 +31,9 @@ final class FakeApiServer implements ExtenderApi {
   /** Run before the next conditional write: another writer. */
   Runnable meanwhile = () -> {};
 
+  /** Run before the next binding is refused or not: another writer. */
+  Runnable beforeBinding = () -> {};
+
   boolean refuseBindings;
 
   synchronized void create(Pod pod) {
@@ -87,6 +90,9 @@ final class FakeApiServer implements ExtenderApi {
 
   @Override
   public synchronized void bind(String namespace, String name, String uid, String node) {
+    var before = beforeBinding;
+    beforeBinding = () -> {};
+    before.run();
     var pod = pods.get(key(namespace, name));
     if (refuseBindings || pod == null || pod.getSpec().getNodeName() != null) {
       throw new KubernetesClientException("refused by the fake API server", 409, null);
