@@ -365,8 +365,9 @@ final class OperatorPart {
     /** A status that must come; whoever waits for one has no other result. */
     private long status(PolicyWatch watch, String what, Predicate<JsonNode> wanted)
         throws InterruptedException {
-      var seen = watch.await(deadline.atMost(LIMIT), wanted);
-      if (seen.isEmpty() && deadline.isOver()) {
+      var patience = deadline.atMost(LIMIT);
+      var seen = watch.await(patience, wanted);
+      if (seen.isEmpty() && patience.compareTo(LIMIT) < 0) {
         throw new Deadline.OutOfTimeException(what);
       }
       return seen.orElseThrow(() -> new WrongException(what + ": " + watch.status()));
