@@ -25,13 +25,23 @@ final class PolicyPace {
     void run(Duration delay, Runnable action);
   }
 
-  /**
-   * @param next from when on a pass may begin, by nanoTime
-   * @param running whether one is under way
-   * @param asked whether another one is to come
-   * @param scheduled whether it will be asked for at that time
-   */
-  private record Pace(long next, boolean running, boolean asked, boolean scheduled) {}
+  /** Of one policy; guarded by this object's lock. */
+  private static final class Pace {
+    /** From when on a pass may begin, by nanoTime. */
+    long next;
+
+    boolean running;
+
+    /** Another pass is to come. */
+    boolean asked;
+
+    /** It will be asked for at that time. */
+    boolean scheduled;
+
+    Pace(long next) {
+      this.next = next;
+    }
+  }
 
   /**
    * @param hand has a policy passed over, some time after it returns
@@ -51,38 +61,38 @@ final class PolicyPace {
 
   private synchronized boolean isDue(String policy) {
     var pace = pace(policy);
-    if (!pace.running() && nanoTime.getAsLong() - pace.next() >= 0) {
+    if (!pace.running && nanoTime.getAsLong() - pace.next >= 0) {
       return true;
     }
-    schedule(policy, new Pace(pace.next(), pace.running(), true, pace.scheduled()));
+    pace.asked = true;
+    schedule(policy, pace);
     return false;
   }
 
   private Pace pace(String policy) {
-    return paces.getOrDefault(policy, new Pace(nanoTime.getAsLong(), false, false, false));
+    return paces.computeIfAbsent(policy, p -> new Pace(nanoTime.getAsLong()));
   }
 
   /** The one that is to come is scheduled when it is known when it may. */
   private void schedule(String policy, Pace pace) {
-    boolean now = pace.asked() && !pace.running() && !pace.scheduled();
-    paces.put(policy, new Pace(pace.next(), pace.running(), pace.asked(), pace.scheduled() || now));
-    if (now) {
-      later.run(Duration.ofNanos(pace.next() - nanoTime.getAsLong()), () -> ask(policy));
+    if (pace.asked && !pace.running && !pace.scheduled) {
+      pace.scheduled = true;
+      later.run(Duration.ofNanos(pace.next - nanoTime.getAsLong()), () -> ask(policy));
     }
   }
 
   private void ask(String policy) {
     synchronized (this) {
       var pace = pace(policy);
-      paces.put(policy, new Pace(pace.next(), pace.running(), false, false));
+      pace.asked = false;
+      pace.scheduled = false;
     }
     hand.accept(policy);
   }
 
   /** A pass begins: what is told from now on is for the next one. */
   synchronized void began(String policy) {
-    var pace = pace(policy);
-    paces.put(policy, new Pace(pace.next(), true, pace.asked(), pace.scheduled()));
+    pace(policy).running = true;
   }
 
   /**
@@ -92,7 +102,8 @@ final class PolicyPace {
    */
   synchronized void passed(String policy, Duration took) {
     var pace = pace(policy);
-    long next = nanoTime.getAsLong() + SHARE * took.toNanos();
-    schedule(policy, new Pace(next, false, pace.asked(), pace.scheduled()));
+    pace.running = false;
+    pace.next = nanoTime.getAsLong() + SHARE * took.toNanos();
+    schedule(policy, pace);
   }
 }

@@ -62,9 +62,15 @@ final class Binder {
     }
     var lock = locks.computeIfAbsent(node, n -> new ReentrantLock());
     lock.lock();
+    var bound = false;
     try {
-      return bindAlone(pod.get(), node, counted);
+      var problem = bindAlone(pod.get(), node, counted);
+      bound = problem.isEmpty();
+      return problem;
     } finally {
+      if (!bound) {
+        state.notBound(pod.get());
+      }
       lock.unlock();
     }
   }
@@ -132,14 +138,9 @@ final class Binder {
   private boolean decide(String version, PodView pod, String node, Runnable counted) {
     state.bound(pod, node);
     counted.run();
-    try {
-      var written = api.decide(node, version, state.decisions(node).plus(pod, clock.instant()));
-      written.ifPresentOrElse(state::put, () -> state.notBound(pod));
-      return written.isPresent();
-    } catch (RuntimeException failed) {
-      state.notBound(pod);
-      throw failed;
-    }
+    var written = api.decide(node, version, state.decisions(node).plus(pod, clock.instant()));
+    written.ifPresentOrElse(state::put, () -> state.notBound(pod)); // it is looked at anew
+    return written.isPresent();
   }
 
   private Optional<String> carryOut(PodView pod, String node) {
@@ -151,9 +152,6 @@ final class Binder {
       api.bind(pod.namespace(), pod.name(), pod.uid(), node);
     } catch (KubernetesClientException refused) {
       return notPosted(pod, node, refused);
-    } catch (RuntimeException failed) {
-      state.notBound(pod);
-      throw failed;
     }
     state.bound(pod, node);
     return Optional.empty();
@@ -161,7 +159,6 @@ final class Binder {
 
   /** It may be gone, or be bound already: by another replica, or by us, had the answer got lost. */
   private Optional<String> notPosted(PodView pod, String node, KubernetesClientException refused) {
-    state.notBound(pod);
     var live = live(pod.namespace(), pod.name(), pod.uid());
     if (live.isEmpty()) {
       state.remove(pod.uid());

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Map.Entry;
 
 /**
- * What the model has said of late. kube-scheduler asks about hundreds of nodes for each pod, twice;
- * the pods of a job want the same, and a node on which nothing has changed has the same free. Safe
- * for use by several threads.
+ * What the model has said of late. kube-scheduler asks about hundreds of nodes for each pod; the
+ * pods of a job want the same, and a node on which nothing has changed has the same free. Safe for
+ * use by several threads.
  */
 final class FitMemo implements FitModel {
   private final FitModel model;
