@@ -211,11 +211,10 @@ class DevicePluginPairsQuarkusLabTest {
         .atMost(Lab.PATIENCE)
         .until(
             () ->
-                client.v1().events().inNamespace("default").list().getItems().stream()
+                Lab.events(client, "vgpu").stream()
                     .anyMatch(
                         event ->
                             reason.equals(event.getReason())
-                                && "vgpu".equals(event.getInvolvedObject().getName())
                                 && event.getMessage().contains(message)));
   }
 

@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -218,6 +219,17 @@ public final class Lab implements AutoCloseable {
         .pollInterval(Duration.ofMillis(500))
         .ignoreExceptions()
         .until(() -> policyCondition(policy, type), c -> c.isPresent() && as.test(c.get()));
+  }
+
+  /** The Events about an object in namespace default, and those about one in none. */
+  static List<Event> events(KubernetesClient client, String about) {
+    return client
+        .v1()
+        .events()
+        .inNamespace("default")
+        .withField("involvedObject.name", about)
+        .list()
+        .getItems();
   }
 
   public static boolean isTrue(Condition c) {

@@ -153,9 +153,8 @@ class ProofLabTest {
   }
 
   private static List<String> events(String node, String reason) {
-    return client.v1().events().inNamespace("default").list().getItems().stream()
+    return Lab.events(client, node).stream()
         .filter(e -> reason.equals(e.getReason()))
-        .filter(e -> node.equals(e.getInvolvedObject().getName()))
         .map(Event::getMessage)
         .toList();
   }

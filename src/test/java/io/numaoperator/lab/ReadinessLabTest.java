@@ -3,7 +3,6 @@ package io.numaoperator.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -385,7 +384,8 @@ class ReadinessLabTest {
         .atMost(Lab.PATIENCE)
         .until(
             () ->
-                events("alone").stream().anyMatch(e -> "RejectionExplained".equals(e.getReason())));
+                Lab.events(client, "alone").stream()
+                    .anyMatch(e -> "RejectionExplained".equals(e.getReason())));
     client.pods().inNamespace("default").withName("alone").delete();
     var template = pod("x", node, 3);
     template.getMetadata().setLabels(Map.of("app", "loop"));
@@ -412,7 +412,10 @@ class ReadinessLabTest {
         .create();
     await("the loop is told")
         .atMost(Lab.PATIENCE)
-        .until(() -> events("loop").stream().anyMatch(e -> "RejectionLoop".equals(e.getReason())));
+        .until(
+            () ->
+                Lab.events(client, "loop").stream()
+                    .anyMatch(e -> "RejectionLoop".equals(e.getReason())));
     var text =
         await("the loop is in the policy's status")
             .atMost(Lab.PATIENCE)
@@ -451,12 +454,6 @@ class ReadinessLabTest {
 
   private static NumaPolicyStatus policy() {
     return client.resources(NumaPolicy.class).withName(POLICY).get().getStatus();
-  }
-
-  private static List<Event> events(String about) {
-    return client.v1().events().inNamespace("default").list().getItems().stream()
-        .filter(e -> about.equals(e.getInvolvedObject().getName()))
-        .toList();
   }
 
   private static String metrics() {

@@ -181,10 +181,7 @@ class SchedulingLabTest {
         .atMost(Lab.PATIENCE)
         .untilAsserted(
             () ->
-                assertThat(
-                        client.v1().events().inNamespace(NAMESPACE).list().getItems().stream()
-                            .filter(e -> "whole".equals(e.getInvolvedObject().getName()))
-                            .map(Event::getMessage))
+                assertThat(Lab.events(client, "whole").stream().map(Event::getMessage))
                     .anyMatch(
                         m -> m.contains("zone 0 has 2 of 4 nvidia.com/gpu free, zone 1 has 2")));
     assertThat(pods("Failed")).isEmpty();

@@ -496,8 +496,7 @@ class SliceLabTest {
 
   /** The reasons of our Events of a node. */
   private static List<String> eventsOf(String node) {
-    return client.v1().events().inNamespace("default").list().getItems().stream()
-        .filter(e -> node.equals(e.getInvolvedObject().getName()))
+    return Lab.events(client, node).stream()
         .filter(e -> Names.OPERATOR_FIELD_MANAGER.equals(e.getSource().getComponent()))
         .map(Event::getReason)
         .toList();
