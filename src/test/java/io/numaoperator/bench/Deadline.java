@@ -23,7 +23,7 @@ final class Deadline {
     return limit.compareTo(left()) < 0 ? limit : left();
   }
 
-  boolean isOver() {
+  private boolean isOver() {
     return left().isZero();
   }
 

@@ -235,9 +235,10 @@ final class Fleet implements AutoCloseable {
     }
     states.add(name);
     var spec = object.path("spec");
-    note(planned, name, spec.path("kubelet").has("hash"));
-    if (spec.path("kubelet").has("hash")) {
-      plans.offer(spec.path("kubelet"));
+    var plan = spec.path("kubelet");
+    note(planned, name, plan.has("hash"));
+    if (plan.has("hash")) {
+      plans.offer(plan);
     }
     note(ready, name, isReady(object));
     if (machines.containsKey(name)) {
@@ -267,16 +268,6 @@ final class Fleet implements AutoCloseable {
       machine.topologyWanted = spec.path("topology").path("publish").asBoolean();
       if (machine.agentRuns && machine.topologyWanted && !machine.topologyPublished) {
         topology(machine);
-      }
-      var plan = spec.path("kubelet");
-      if (machine.agentRuns
-          && asWanted.contains(machine.name)
-          && plan.has("hash")
-          && !plan.path("hash").asText().equals(machine.hash)) {
-        machine.settings = plan.path("fragment");
-        machine.hash = plan.path("hash").asText();
-        topology(machine);
-        publish(machine);
       }
       var grant = spec.path("grant");
       if (!machine.agentRuns || grant.path("attempt").asLong() <= machine.lastAttempt) {
