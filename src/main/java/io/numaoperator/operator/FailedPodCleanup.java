@@ -2,7 +2,7 @@ package io.numaoperator.operator;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.numaoperator.operator.RejectedPods.Rejected;
+import io.numaoperator.operator.RejectionLedger.Rejected;
 import io.numaoperator.plan.SharedSettings;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;

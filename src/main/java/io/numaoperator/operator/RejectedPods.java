@@ -8,19 +8,15 @@ import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
 import io.numaoperator.api.ListPage;
 import io.numaoperator.explain.ExplainedLoop;
 import io.numaoperator.explain.Loop;
-import io.numaoperator.explain.Rejection;
+import io.numaoperator.operator.RejectionLedger.Rejected;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -43,8 +39,7 @@ class RejectedPods {
   private final ClusterCache cache;
   private final RejectionStory story;
   private final FailedPodCleanup cleanup;
-  private final Map<String, Rejected> pods = new HashMap<>();
-  private final ConcurrentLinkedQueue<Change> changes = new ConcurrentLinkedQueue<>();
+  private final RejectionLedger ledger = new RejectionLedger();
   private final CopyOnWriteArrayList<Runnable> listeners = new CopyOnWriteArrayList<>();
   private final ScheduledExecutorService worker =
       Executors.newSingleThreadScheduledExecutor(
@@ -52,21 +47,6 @@ class RejectedPods {
   private volatile Optional<SharedIndexInformer<Pod>> informer = Optional.empty();
   private volatile Optional<List<ExplainedLoop>> loops = Optional.empty();
   private Instant nextLook = Instant.MIN;
-
-  /** What the watch said of a pod. */
-  private record Change(Rejected pod, boolean isNew) {}
-
-  /**
-   * A rejected pod.
-   *
-   * @param version its resourceVersion
-   * @param gone whether it was deleted; it still counts for the loop that it was part of
-   */
-  record Rejected(Rejection rejection, String version, boolean gone) {
-    private boolean isOver(Instant now) {
-      return gone && rejection.at().isBefore(now.minus(Loop.WINDOW));
-    }
-  }
 
   @Inject
   RejectedPods(
@@ -123,27 +103,18 @@ class RejectedPods {
   private final class Handler implements ResourceEventHandler<Pod> {
     @Override
     public void onAdd(Pod pod) {
-      put(pod, true);
+      ledger.tell(pod, true);
     }
 
     @Override
     public void onUpdate(Pod old, Pod pod) {
-      put(pod, false);
-    }
-
-    private void put(Pod pod, boolean isNew) {
-      Rejection.of(pod)
-          .map(r -> new Rejected(r, pod.getMetadata().getResourceVersion(), false))
-          .ifPresent(rejected -> changes.add(new Change(rejected, isNew)));
+      ledger.tell(pod, false);
     }
 
     /** Of a pod that is gone the store has no more than its uid. */
     @Override
     public void onDelete(Pod pod, boolean stateUnknown) {
-      var uid = pod.getMetadata().getUid();
-      worker.execute(
-          () ->
-              pods.computeIfPresent(uid, (u, r) -> new Rejected(r.rejection(), r.version(), true)));
+      ledger.tellGone(pod.getMetadata().getUid());
     }
   }
 
@@ -160,25 +131,17 @@ class RejectedPods {
   }
 
   private void look(Instant now) {
-    var fresh = new ArrayList<Rejection>();
-    for (var change = changes.poll(); change != null; change = changes.poll()) {
-      var rejection = change.pod().rejection();
-      if (cache.states().get(rejection.node()).isPresent()) {
-        pods.put(rejection.uid(), change.pod());
-        if (change.isNew()) {
-          fresh.add(rejection);
-        }
-      }
-    }
+    var fresh = ledger.takeIn(node -> cache.states().get(node).isPresent());
     if (fresh.isEmpty() && now.isBefore(nextLook)) {
       return;
     }
     nextLook = now.plus(AGAIN);
-    pods.values().removeIf(rejected -> rejected.isOver(now));
+    ledger.forget(now);
+    var pods = ledger.pods();
     var known = loops.orElse(List.of());
     var next =
         Loop.among(
-                pods.values().stream().map(Rejected::rejection).toList(),
+                pods.stream().map(Rejected::rejection).toList(),
                 known.stream().map(ExplainedLoop::loop).toList(),
                 now)
             .stream()
@@ -191,7 +154,7 @@ class RejectedPods {
     if (isNews) {
       listeners.forEach(Runnable::run);
     }
-    cleanup.clean(List.copyOf(pods.values()));
+    cleanup.clean(pods);
   }
 
   /** A loop is explained, and told, again when there is something new to say of it. */

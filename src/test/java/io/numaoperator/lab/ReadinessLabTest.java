@@ -440,8 +440,13 @@ class ReadinessLabTest {
         .contains("numaoperator_node_condition{condition=\"AlignmentReady\"");
     assertThat(failed()).isGreaterThanOrEqualTo(3);
     lab.kubectl("scale", "replicaset", "loop", "--replicas=0");
-    await("the newest three stay").atMost(Lab.PATIENCE).until(() -> failed() == 3);
-    await().during(Duration.ofSeconds(12)).atMost(Lab.PATIENCE).until(() -> failed() == 3);
+    await("the newest three stay")
+        .atMost(Lab.PATIENCE)
+        .until(ReadinessLabTest::failed, failed -> failed == 3);
+    await("they go on staying")
+        .during(Duration.ofSeconds(12))
+        .atMost(Lab.PATIENCE)
+        .until(ReadinessLabTest::failed, failed -> failed == 3);
     client.apps().replicaSets().inNamespace("default").withName("loop").delete();
     client.pods().inNamespace("default").withGracePeriod(0).delete();
   }

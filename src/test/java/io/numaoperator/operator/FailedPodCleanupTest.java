@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.numaoperator.explain.Owner;
 import io.numaoperator.explain.Rejection;
-import io.numaoperator.operator.RejectedPods.Rejected;
+import io.numaoperator.operator.RejectionLedger.Rejected;
 import io.numaoperator.topology.fit.PodRequest;
 import java.time.Instant;
 import java.util.ArrayList;
