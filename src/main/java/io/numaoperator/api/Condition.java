@@ -34,6 +34,11 @@ public class Condition {
   @JsonPropertyDescription("When status last changed (RFC 3339).")
   public String lastTransitionTime;
 
+  @Override
+  public String toString() {
+    return "%s=%s (%s): %s".formatted(type, status, reason, message);
+  }
+
   /** A condition's status. */
   public enum Status {
     True,

@@ -6,6 +6,7 @@ import io.numaoperator.rollout.Wait;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * What every node of one pass is assessed with; looked up once a pass, not once a node.
@@ -49,6 +50,16 @@ record ClusterView(
         devices,
         Map.of(),
         plans);
+  }
+
+  /**
+   * The nodes for which this one may say something else than a former one; empty when it says the
+   * same. Of schedulers, OpenShift, pods and waits others tell.
+   */
+  Optional<Predicate<String>> differsFrom(ClusterView former) {
+    return agentTemplate.equals(former.agentTemplate) && publishing.equals(former.publishing)
+        ? devices.differsFrom(former.devices)
+        : Optional.of(node -> true);
   }
 
   ClusterView waiting(Map<String, Wait> known) {

@@ -10,8 +10,11 @@ import io.numaoperator.plan.device.Wish;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * What the device plugins of all nodes are to load, by the last plan, and what runs now.
@@ -31,6 +34,18 @@ record DeviceView(
     Function<String, List<String>> accounts) {
   static final DeviceView NONE =
       new DeviceView(false, Map.of(), Set.of(), Map.of(), node -> List.of(), node -> List.of());
+
+  /** The nodes for which the last plan is another; empty when it is the same. */
+  Optional<Predicate<String>> differsFrom(DeviceView former) {
+    if (planned != former.planned
+        || !refused.equals(former.refused)
+        || !found.equals(former.found)) {
+      return Optional.of(node -> true);
+    }
+    return wishes.equals(former.wishes)
+        ? Optional.empty()
+        : Optional.of(node -> !Objects.equals(wishes.get(node), former.wishes.get(node)));
+  }
 
   Wish wish(NumaPolicy policy, String node) {
     var provider = policy.getSpec().devicePlugin.provider;

@@ -51,6 +51,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
   private final CrossingStory crossings;
   private final Waits waits;
   private final KubeletDeliveries deliveries;
+  private final ClusterViews views;
   private final SimpleInboundEventSource<NumaNodeState> events =
       new SimpleInboundEventSource<>("cluster");
   private final NodeTurns turns;
@@ -64,6 +65,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
       CrossingStory crossings,
       Waits waits,
       KubeletDeliveries deliveries,
+      ClusterViews views,
       @ConfigProperty(name = "quarkus.operator-sdk.concurrent-reconciliation-threads")
           int threads) {
     this.turns =
@@ -76,6 +78,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
     this.waits = waits;
     this.parts = parts;
     this.deliveries = deliveries;
+    this.views = views;
     this.cache = cache;
     this.writer = writer;
     this.release = release;
@@ -201,6 +204,7 @@ class NodeReconciler implements Reconciler<NumaNodeState> {
                 .filter(concerned)
                 .forEach(this::look);
     parts.onNodeChange(nodes);
+    views.onChange(nodes);
     deliveries.onChange(() -> nodes.accept(node -> true));
     return List.of(events);
   }

@@ -49,6 +49,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
   private final Writer writer;
   private final Parts parts;
   private final KubeletDeliveries deliveries;
+  private final ClusterViews views;
   private final RolloutPass rollout;
   private final DrainedNodes drained;
   private final RejectedPods rejected;
@@ -63,6 +64,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
       Writer writer,
       Parts parts,
       KubeletDeliveries deliveries,
+      ClusterViews views,
       RolloutPass rollout,
       DrainedNodes drained,
       RejectedPods rejected) {
@@ -70,6 +72,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
     this.writer = writer;
     this.parts = parts;
     this.deliveries = deliveries;
+    this.views = views;
     this.rollout = rollout;
     this.drained = drained;
     this.rejected = rejected;
@@ -109,6 +112,7 @@ class PolicyReconciler implements Reconciler<NumaPolicy> {
             fault ->
                 problems.put("KubeletsConfigured", Verdict.no("MaintenanceWindowsInvalid", fault)));
     var cluster = deliveries.view(parts.schedulerState());
+    views.passed(cluster);
     var claim = claim(policy, cluster);
     deliveries
         .apply(policy, cluster)

@@ -16,6 +16,7 @@ import io.numaoperator.api.TopologyUpdaterPolicy;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,13 +41,7 @@ class OperatorQuarkusLabTest {
                 .endMetadata()
                 .build())
         .create();
-    var policy = new NumaPolicy();
-    policy.getMetadata().setName("gpu");
-    policy.setSpec(new NumaPolicySpec());
-    policy.getSpec().mode = NumaPolicySpec.Mode.Enforce;
-    policy.getSpec().nodeSelector = new NodeSelector();
-    policy.getSpec().nodeSelector.matchLabels = Map.of("pool", "gpu");
-    client.resource(policy).create();
+    client.resource(enforcing("gpu", "gpu")).create();
 
     await()
         .atMost(Lab.PATIENCE)
@@ -74,6 +69,75 @@ class OperatorQuarkusLabTest {
 
   private DaemonSet agent() {
     return client.apps().daemonSets().inNamespace(NAMESPACE).withName("numa-agent").get();
+  }
+
+  /** Who publishes topologies is the oldest policy's say, also for nodes that another one has. */
+  @Test
+  void aNodeFollowsWhatAnotherPolicyDecides() {
+    client.resources(NumaPolicy.class).delete();
+    await()
+        .atMost(Lab.PATIENCE)
+        .until(() -> client.resources(NumaPolicy.class).list().getItems(), List::isEmpty);
+    var senior = enforcing("a-senior", "nobody");
+    senior.getSpec().topologyUpdater.provider = TopologyUpdaterPolicy.Provider.BuiltIn;
+    client.resource(senior).create();
+    client
+        .resource(
+            new NodeBuilder()
+                .withNewMetadata()
+                .withName("led")
+                .addToLabels("pool", "led")
+                .endMetadata()
+                .build())
+        .create();
+    var junior = enforcing("junior", "led");
+    junior.getSpec().topologyUpdater.provider = TopologyUpdaterPolicy.Provider.BuiltIn;
+    client.resource(junior).create();
+    await("the agent is to publish")
+        .atMost(Lab.PATIENCE)
+        .ignoreExceptions()
+        .until(() -> state("led").getSpec().topology.publish);
+    await("its conditions are judged")
+        .atMost(Lab.PATIENCE)
+        .until(() -> state("led").getStatus() != null);
+
+    publisher("a-senior", TopologyUpdaterPolicy.Provider.NFD);
+    await("somebody else publishes")
+        .atMost(Lab.PATIENCE)
+        .until(() -> !state("led").getSpec().topology.publish);
+    // twice: a node that was seen before its policy is looked at once more after a minute
+    publisher("a-senior", TopologyUpdaterPolicy.Provider.BuiltIn);
+    await("the agent publishes again")
+        .atMost(Lab.PATIENCE)
+        .until(() -> state("led").getSpec().topology.publish);
+    client.nodes().withName("led").delete();
+    client.resources(NumaNodeState.class).withName("led").delete();
+    client.resources(NumaPolicy.class).delete();
+  }
+
+  private void publisher(String policy, TopologyUpdaterPolicy.Provider provider) {
+    client
+        .resources(NumaPolicy.class)
+        .withName(policy)
+        .edit(
+            edited -> {
+              edited.getSpec().topologyUpdater.provider = provider;
+              return edited;
+            });
+  }
+
+  private NumaNodeState state(String node) {
+    return client.resources(NumaNodeState.class).withName(node).get();
+  }
+
+  private static NumaPolicy enforcing(String name, String pool) {
+    var policy = new NumaPolicy();
+    policy.getMetadata().setName(name);
+    policy.setSpec(new NumaPolicySpec());
+    policy.getSpec().mode = NumaPolicySpec.Mode.Enforce;
+    policy.getSpec().nodeSelector = new NodeSelector();
+    policy.getSpec().nodeSelector.matchLabels = Map.of("pool", pool);
+    return policy;
   }
 
   /** Another manager's fields survive; ours come back. */
