@@ -414,14 +414,16 @@ class InterruptionLabTest {
     assertThat(told).anyMatch(line -> line.contains("Starting of a good change: Succeeded"));
   }
 
-  private static String leader() {
-    return client
-        .leases()
-        .inNamespace(NAMESPACE)
-        .withName("numa-operator")
-        .get()
-        .getSpec()
-        .getHolderIdentity();
+  /** Empty between two leaders. */
+  private static Optional<Pod> leading() {
+    var lease = client.leases().inNamespace(NAMESPACE).withName("numa-operator").get();
+    return operators().stream()
+        .filter(pod -> pod.getMetadata().getName().equals(lease.getSpec().getHolderIdentity()))
+        .findFirst();
+  }
+
+  private static boolean isSame(Pod one, Pod other) {
+    return one.getMetadata().getUid().equals(other.getMetadata().getUid());
   }
 
   private static List<Pod> operators() {
@@ -522,14 +524,14 @@ class InterruptionLabTest {
         .forEach(InterruptionLabTest::awaitConfigured);
     awaitOperators(2); // one of them may have been drained with its node
     var stale =
-        operators().stream()
-            .filter(p -> p.getMetadata().getName().equals(leader()))
-            .findFirst()
+        await("one of them leads")
+            .atMost(Lab.LONG)
+            .until(InterruptionLabTest::leading, Optional::isPresent)
             .orElseThrow();
     signal(stale, "STOP");
     await("another one leads")
         .atMost(Lab.LONG)
-        .until(() -> !leader().equals(stale.getMetadata().getName()));
+        .until(() -> leading().filter(pod -> !isSame(pod, stale)).isPresent());
     unblock(blocked);
     NODES.forEach(InterruptionLabTest::awaitConfigured);
     var done = deeds();

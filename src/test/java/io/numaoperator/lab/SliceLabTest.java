@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
@@ -32,6 +33,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
@@ -369,6 +371,41 @@ class SliceLabTest {
                     .getSpec()
                     .getHolderIdentity()
                     .equals(pod.get().getMetadata().getName()));
+    awaitAllConfigured();
+  }
+
+  /** As at each upgrade: a successor need not wait until the lease has run out. */
+  @Test
+  @Order(4)
+  void aLeaderThatEndsGivesItsLeaseBack() {
+    var predecessor = operatorPod();
+    var holders = new CopyOnWriteArrayList<String>();
+    var watch =
+        client
+            .leases()
+            .inNamespace("numa-operator-system")
+            .withName("numa-operator")
+            .watch(
+                new Watcher<>() {
+                  @Override
+                  public void eventReceived(Action action, Lease lease) {
+                    holders.add(
+                        Objects.requireNonNullElse(lease.getSpec().getHolderIdentity(), "nobody"));
+                  }
+
+                  @Override
+                  public void onClose(WatcherException cause) {}
+                });
+    try (watch) {
+      client.pods().inNamespace("numa-operator-system").withName(predecessor).delete();
+      await("a successor leads")
+          .atMost(Lab.LONG)
+          .until(
+              () -> holders.stream().anyMatch(h -> !h.equals(predecessor) && !h.equals("nobody")));
+    }
+    assertThat(holders.stream().filter(h -> !h.equals(predecessor)).distinct().toList())
+        .startsWith("nobody")
+        .hasSize(2);
     awaitAllConfigured();
   }
 
