@@ -34,7 +34,7 @@ final class AgentPart {
       "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies";
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final Duration IDLE = Duration.ofSeconds(60);
+  private static final Duration IDLE = Duration.ofSeconds(45);
   private static final Duration LOOK = Duration.ofMillis(5);
   private static final int MOST_PODS = 110;
   private static final int CONNECTIONS = 8;
