@@ -18,6 +18,7 @@ import (
 const (
 	bridgeName      = "lab0"
 	bridgeAddress   = "10.88.0.1"
+	bridgeMAC       = "02:00:0a:58:ff:ff"
 	nodeNetwork     = "10.88.0.0/16"
 	serviceNetwork  = "10.96.0.0/16"
 	apiServiceIP    = "10.96.0.1"

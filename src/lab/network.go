@@ -9,11 +9,13 @@ import (
 )
 
 // setUpBridge makes the lab's network in labd's own network namespace. The service addresses that stand for
-// kube-proxy's live on the bridge: nodes reach them through their default route.
+// kube-proxy's live on the bridge: nodes reach them through their default route. A bridge without a MAC address of
+// its own has the lowest of its ports', which a node that is plugged in anew changes: the others would send to the
+// former one for up to a minute.
 func setUpBridge(r *reaper) error {
 	return ipBatch(r,
 		"link set lo up",
-		"link add "+bridgeName+" type bridge",
+		"link add "+bridgeName+" address "+bridgeMAC+" type bridge",
 		"link set "+bridgeName+" up",
 		"addr add "+bridgeAddress+"/16 dev "+bridgeName,
 		"addr add "+apiServiceIP+"/32 dev "+bridgeName)
