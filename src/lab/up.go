@@ -273,11 +273,24 @@ func removeLab(d layout) error {
 		return fmt.Errorf("%s is not empty and holds no lab (no lab.json)", d)
 	}
 	for _, name := range []string{"bin", "logs", "nodes", "mnt", "pki", "etcd", "labd.pid", "control.sock", "kubeconfig", "audit.log", "audit-policy.yaml", "lab.json"} {
-		if err := os.RemoveAll(d.path(name)); err != nil {
+		if err := removeAll(d.path(name)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// removeAll tries again for a while where a directory was filled while it was emptied. All processes of the lab have
+// ended by then; that a kubelet's directory was not empty all the same was seen once, on a busy machine.
+func removeAll(path string) error {
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		err := os.RemoveAll(path)
+		if !errors.Is(err, syscall.ENOTEMPTY) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // cmdDown ends a lab: with its daemon, PID 1 of its namespace, ends all of it.
